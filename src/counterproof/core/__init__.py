@@ -1,0 +1,1 @@
+"""Records, outcomes, requests, plans, findings, field views, seeds and errors: what every room speaks."""

@@ -1,0 +1,88 @@
+"""The one error tree. A message says what was given, where, what is allowed and what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+class CounterproofError(Exception):
+    """Base of every error that counterproof raises on purpose; the command line shows it and exits 3."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One bad field or row: where it is, what is wrong there, and what to do."""
+
+    where: str
+    what: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}" + (f" ({self.remedy})" if self.remedy else "")
+
+
+class InputError(CounterproofError):
+    """Data or an argument cannot be used. Carries every problem found, not only the first.
+
+    Args:
+        message: What was being read and what is wrong with it.
+        problems: Each bad field or row.
+        total: How many problems there were, when `problems` holds only the first of them.
+    """
+
+    def __init__(self, message: str, problems: Sequence[Problem] = (), total: int | None = None) -> None:
+        self.problems = tuple(problems)
+        self.total = len(self.problems) if total is None else total
+        lines = [message, *(f"  - {problem}" for problem in self.problems)]
+        if self.total > len(self.problems):
+            lines.append(f"  ... and {self.total - len(self.problems)} more")
+        super().__init__("\n".join(lines))
+
+
+class PlanError(CounterproofError):
+    """A plan is inconsistent, or a run folder belongs to another plan."""
+
+
+class BoundaryError(CounterproofError):
+    """An operator read a field that it did not declare."""
+
+
+class BindingError(CounterproofError):
+    """A verifier cannot be found, imported or called with the fields at hand."""
+
+
+class LedgerError(CounterproofError):
+    """A ledger on disk cannot be used."""
+
+
+class CorruptLedgerError(LedgerError):
+    """A file of a ledger does not have the content that its name or its manifest states."""
+
+
+class LockedLedgerError(LedgerError):
+    """Another process is writing to the ledger."""
+
+
+class FrozenLedgerError(LedgerError):
+    """A frozen stage was asked to take a row."""
+
+
+class IsolationError(CounterproofError):
+    """The worker that runs foreign code cannot be started."""
+
+
+def nearest(name: str, choices: Iterable[str]) -> str:
+    """Return a hint that names the closest choices, or all of them when none is close.
+
+    >>> nearest("refrence", ["reference", "outcome"])
+    "did you mean 'reference'?"
+    >>> nearest("zzz", ["reference", "outcome"])
+    'choose from: outcome, reference'
+    """
+    options = sorted(set(choices))
+    close = difflib.get_close_matches(name, options, n=3, cutoff=0.6)
+    if close:
+        return "did you mean " + " or ".join(f"'{match}'" for match in close) + "?"
+    return "choose from: " + ", ".join(options)

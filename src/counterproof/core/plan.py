@@ -1,0 +1,143 @@
+"""The plan: a frozen, hashable statement, written before anything runs, of what a study will do and conclude."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from counterproof.core.errors import PlanError, Problem
+from counterproof.core.hashing import canonical, digest
+
+SCHEMA = 1
+"""Version of the plan's form; part of its hash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """The content digest of one input, with the role that it plays. A plan holds digests, never paths."""
+
+    role: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A statement under test and the observation that would falsify it."""
+
+    name: str
+    claim: str
+    falsified_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A condition that decides the exit code, for example `asr>0`. `post_hoc` says it was added after the run."""
+
+    expression: str
+    post_hoc: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is compared, on what, with which seeds, thresholds, budgets and gates. Same plan, same hash.
+
+    Attributes:
+        room: The audit, for example `rewards`.
+        unit: The sampling unit, for example `question`.
+        arms: What is compared.
+        inputs: Content digests of data and verifier source.
+        seed: The run's seed.
+        stages: Names of the stages in order; each freezes and its root goes into the next one's header.
+        gates: Conditions for the exit code.
+        hypotheses: What would falsify what.
+        settings: The room's own constants (thresholds, weights, budgets); plain JSON values.
+    """
+
+    room: str
+    unit: str
+    arms: tuple[str, ...]
+    inputs: tuple[Digest, ...]
+    seed: int
+    stages: tuple[str, ...]
+    gates: tuple[Gate, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    schema: int = SCHEMA
+
+    def __post_init__(self) -> None:
+        problems = _problems(self)
+        if problems:
+            listed = "\n".join(f"  - {problem}" for problem in problems)
+            raise PlanError(f"this plan cannot be carried out:\n{listed}")
+
+    def digest(self) -> str:
+        """Return the hash of the plan without post-hoc gates: adding one does not change what was promised."""
+        return digest(dataclasses.replace(self, gates=tuple(gate for gate in self.gates if not gate.post_hoc)))
+
+    def __hash__(self) -> int:
+        return hash(self.digest())
+
+    def to_json(self) -> str:
+        """Return the plan as readable JSON; `from_json` reads it back to an equal plan."""
+        return json.dumps(json.loads(canonical(self)), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+    @staticmethod
+    def from_json(text: str) -> Plan:
+        """Return the plan that `to_json` wrote.
+
+        Raises:
+            PlanError: The text is no plan, or of another schema version.
+        """
+        try:
+            data = json.loads(text)
+            if data.get("schema") != SCHEMA:
+                raise PlanError(f"plan schema {data.get('schema')!r}; this version reads schema {SCHEMA}")
+            return Plan(
+                room=data["room"],
+                unit=data["unit"],
+                arms=tuple(data["arms"]),
+                inputs=tuple(Digest(entry["role"], entry["sha256"]) for entry in data["inputs"]),
+                seed=data["seed"],
+                stages=tuple(data["stages"]),
+                gates=tuple(Gate(entry["expression"], entry["post_hoc"]) for entry in data["gates"]),
+                hypotheses=tuple(
+                    Hypothesis(entry["name"], entry["claim"], entry["falsified_by"]) for entry in data["hypotheses"]
+                ),
+                settings=data["settings"],
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise PlanError(f"this is no plan: {type(error).__name__}: {error}") from None
+
+
+def _problems(plan: Plan) -> list[Problem]:
+    found: list[Problem] = []
+    for name in ("room", "unit"):
+        if not getattr(plan, name):
+            found.append(Problem(name, "is empty"))
+    for name in ("arms", "stages"):
+        entries: tuple[str, ...] = getattr(plan, name)
+        if not entries:
+            found.append(Problem(name, "is empty", "name at least one"))
+        repeated = sorted({entry for entry in entries if entries.count(entry) > 1})
+        if repeated:
+            found.append(Problem(name, f"names {', '.join(repeated)} more than once"))
+    if isinstance(plan.seed, bool) or not isinstance(plan.seed, int) or plan.seed < 0:
+        found.append(Problem("seed", f"is {plan.seed!r}", "give a whole number from 0"))
+    found.extend(_bad_settings(plan.settings, "settings"))
+    return found
+
+
+def _bad_settings(value: object, where: str) -> list[Problem]:
+    if isinstance(value, Mapping):
+        return [problem for key, entry in value.items() for problem in _bad_settings(entry, f"{where}.{key}")]
+    if isinstance(value, (list, tuple)):
+        return [problem for i, entry in enumerate(value) for problem in _bad_settings(entry, f"{where}[{i}]")]
+    if isinstance(value, float) and not math.isfinite(value):
+        return [Problem(where, f"is {value}", "give a finite number")]
+    if value is not None and not isinstance(value, (str, int, float, bool)):
+        return [Problem(where, f"is {type(value).__name__}", "give a plain JSON value")]
+    return []
