@@ -53,6 +53,10 @@ class BindingError(CounterproofError):
     """A verifier cannot be found, imported or called with the fields at hand."""
 
 
+class CannotRender(CounterproofError):  # noqa: N818 - reads as a statement, like BoundaryError
+    """A log format cannot express this record; the outcome is then not applicable, never a score."""
+
+
 class LedgerError(CounterproofError):
     """A ledger on disk cannot be used."""
 
