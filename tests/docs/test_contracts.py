@@ -147,9 +147,8 @@ def effects_without_import(source: str) -> list[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and (effect := effect_of_call(node)):
             found.append(f"line {node.lineno}: {effect}")
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sys":
-            if node.attr not in CONSTANTS_OF_SYS:
-                found.append(f"line {node.lineno}: sys.{node.attr}")
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "sys" and node.attr not in CONSTANTS_OF_SYS:
+            found.append(f"line {node.lineno}: sys.{node.attr}")
         if isinstance(node, ast.ImportFrom) and node.module == "sys":
             found.append(f"line {node.lineno}: write sys.name, so that it can be seen which names are read")
     return found
