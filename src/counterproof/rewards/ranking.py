@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 DEPTH = 128
 """Passages ordered ahead when a query is first ranked: enough for most budgets plus what an agent has retrieved."""
 REMEMBERED = 1024
-"""Queries whose leaders an index keeps, the least recently used leaving first; one takes about 20 kB."""
+"""Queries whose leaders an index keeps, the least recently used leaving first; one takes about 5 kB."""
 
 
 @dataclass(frozen=True, slots=True)
