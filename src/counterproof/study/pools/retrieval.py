@@ -40,8 +40,8 @@ class Bm25Index:
         name: How the generator is reported.
 
     Source:
-        Robertson and Zaragoza 2009, doi:10.1561/1500000019; the variant: Kamphuis et al. 2020,
-        doi:10.1007/978-3-030-45442-5_4.
+        Robertson and Zaragoza 2009, Foundations and Trends in Information Retrieval 3(4); the variant: Kamphuis et al.
+        2020, doi:10.1007/978-3-030-45442-5_4.
     """
 
     def __init__(self, corpus: Corpus, name: str = "bm25") -> None:
