@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -54,6 +56,7 @@ class InvalidAction:
 
 
 Step: TypeAlias = Search | Text | InvalidAction
+_STEP_KIND: dict[type, int] = {Text: 1, InvalidAction: 2}
 
 
 class Steps(tuple[Step, ...]):
@@ -163,8 +166,26 @@ class Trajectory:
         return frozenset(self.citations)
 
     def digest(self) -> str:
-        """Return the content digest of the whole record."""
-        return digest(self)
+        """Return the content digest of the whole record: SHA-256 over its fields as one JSON array."""
+        steps = [
+            [0, step.query, step.passages, step.observation]
+            if type(step) is Search
+            else [_STEP_KIND[type(step)], step.text]  # type: ignore[union-attr]
+            for step in self.steps
+        ]
+        fields = (
+            *(self.trajectory_id, self.question_id, self.question, steps, self.answer, self.citations, self.raw_final),
+            *(
+                self.gold_answers,
+                sorted(self.support_ids),
+                self.model,
+                self.pool,
+                self.sample,
+                self.group_id,
+                self.score,
+            ),
+        )
+        return hashlib.sha256(json.dumps(fields, separators=(",", ":")).encode()).hexdigest()
 
 
 FIELD_OF_DERIVED: Mapping[str, str] = {"retrieved": "steps", "cited": "citations"}

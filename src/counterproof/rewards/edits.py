@@ -1,0 +1,259 @@
+"""Edits: counterfactual operators that break the contract in one named way and change nothing else.
+
+An edit is deterministic. It sees a trajectory through a field view of what it declares to read, and returns changes to
+the fields that it declares to write; everything else is kept by construction.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from counterproof.core.errors import BoundaryError, InputError
+from counterproof.core.records import Corpus, Search, Steps, Trajectory
+from counterproof.core.views import FieldView
+from counterproof.rewards.detectors import _known
+from counterproof.rewards.ranking import Ranker
+
+SINGLE = "only"
+"""The generator's name where an edit has one list of candidates."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditContext:
+    """What edits may use besides the record.
+
+    Attributes:
+        corpus: P, the pool's corpus.
+        rankers: Ranked candidate passages outside E, by generator name.
+        depths: The largest K that is asked of each generator.
+    """
+
+    corpus: Corpus
+    rankers: Mapping[str, Ranker] = field(default_factory=dict)
+    depths: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One edited version of a trajectory.
+
+    Attributes:
+        key: Unique within the edit and the trajectory; stable over runs.
+        changes: New values of the written fields.
+        position: Where in the record it was made; orders candidates of one rank.
+        ranks: Generator name and rank from 0, for each generator that proposed it.
+        ties: Generator name, whether its two best passages tie, and whether its budget's edge falls in a tie.
+    """
+
+    key: str
+    changes: Mapping[str, Any]
+    position: int = 0
+    ranks: tuple[tuple[str, int], ...] = ((SINGLE, 0),)
+    ties: tuple[tuple[str, bool, bool], ...] = ()
+
+
+Make = Callable[[Any, EditContext], Iterable[Candidate]]
+Targets = Callable[[Any, EditContext], frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A counterfactual operator.
+
+    Attributes:
+        name: Short and unique; findings name it.
+        make: Candidates for a view, in order; none when the edit is not constructible.
+        targets: D, the detectors that it must turn from 0 to 1.
+        reads: Fields that it reads.
+        writes: Fields that it changes.
+        needs: What a pool must be able to say (`passages`, `citations`, ...); else it is not applicable.
+        generators: The budgets K reported for each generator of candidates, smallest first.
+        strata: Sets of targets whose units are reported apart; empty where there is one set.
+        code: Code of its finding.
+        proven: Whether the edited record is wrong by construction; else its findings are leads.
+        title: What it does, in words.
+    """
+
+    name: str
+    make: Make
+    targets: Targets
+    reads: frozenset[str]
+    writes: frozenset[str]
+    needs: frozenset[str] = frozenset()
+    generators: tuple[tuple[str, tuple[int, ...]], ...] = ((SINGLE, (1,)),)
+    strata: tuple[frozenset[str], ...] = ()
+    code: str = "RW104"
+    proven: bool = False
+    title: str = ""
+
+    def view(self, record: Trajectory) -> Any:
+        """Return the field view through which this edit sees a record."""
+        return FieldView(record, self.reads, f"edit '{self.name}'")
+
+    def apply(self, record: Trajectory, candidate: Candidate) -> Trajectory:
+        """Return the edited record.
+
+        Raises:
+            BoundaryError: The candidate changes a field that the edit did not declare to write.
+        """
+        if not self.writes.issuperset(candidate.changes):
+            wrong = ", ".join(sorted(candidate.changes.keys() - self.writes))
+            raise BoundaryError(f"edit '{self.name}' changed {wrong}, which it did not declare to write")
+        return dataclasses.replace(record, **candidate.changes)
+
+
+def edit(
+    name: str,
+    *,
+    reads: Iterable[str],
+    writes: Iterable[str],
+    targets: Iterable[str],
+    needs: Iterable[str] = (),
+    generators: Mapping[str, Iterable[int]] | None = None,
+    proven: bool = False,
+) -> Callable[[Make], Edit]:
+    """Return a decorator that makes a function `(view, context) -> candidates` an edit.
+
+    Args:
+        name: Short and unique.
+        reads: Fields that the function reads; reading another raises `BoundaryError`.
+        writes: Fields that its candidates change.
+        targets: Detectors that it must turn from 0 to 1.
+        needs: What the pool must be able to say.
+        generators: Budgets K by generator; by default one list of candidates.
+        proven: True only when every candidate is wrong by construction.
+
+    The first line of the function's docstring is the edit's title.
+
+    Raises:
+        InputError: A field does not exist, or no target is named.
+    """
+    wanted = frozenset(targets)
+    if not wanted:
+        raise InputError(f"edit '{name}' names no target; name the detectors that it must turn from 0 to 1")
+    budgets = tuple((key, tuple(sorted(ks))) for key, ks in (generators or {SINGLE: (1,)}).items())
+
+    def decorate(function: Make) -> Edit:
+        return Edit(
+            name=name,
+            make=function,
+            targets=lambda view, context: wanted,
+            reads=_known(reads, f"edit '{name}'"),
+            writes=_known(writes, f"edit '{name}'"),
+            needs=frozenset(needs),
+            generators=budgets,
+            proven=proven,
+            title=(function.__doc__ or name).strip().splitlines()[0],
+        )
+
+    return decorate
+
+
+def _delete_searches(view: Any, context: EditContext) -> Iterator[Candidate]:
+    if view.steps.searches:
+        yield Candidate("all", {"steps": Steps(step for step in view.steps if type(step) is not Search)})
+
+
+def _deletion_targets(view: Any, context: EditContext) -> frozenset[str]:
+    passages = context.corpus.passages
+    cites_real = any(cited in passages for cited in view.citations)
+    return frozenset("UL") if cites_real else frozenset("U")
+
+
+def _fabricate(view: Any, context: EditContext) -> Iterator[Candidate]:
+    for position in range(len(view.citations)):
+        fake = _nonexistent(f"{view.trajectory_id}/{position}", context.corpus)
+        yield Candidate(str(position), replace_citation(view, position, fake), position)
+
+
+def _nonexistent(key: str, corpus: Corpus) -> str:
+    attempt = 0
+    while True:
+        fake = "nonexistent-" + hashlib.sha256(f"{key}/{attempt}".encode()).hexdigest()[:12]
+        if fake not in corpus:
+            return fake
+        attempt += 1
+
+
+def _launder(view: Any, context: EditContext) -> Iterator[Candidate]:
+    citations = view.citations
+    if not citations:
+        return
+    exclude = view.retrieved
+    ranks: dict[str, list[tuple[str, int]]] = {}
+    ties: list[tuple[str, bool, bool]] = []
+    for name, ranker in context.rankers.items():
+        ranking = ranker.rank(view.question, view.answer, exclude, context.depths[name])
+        ties.append((name, ranking.tie_at_top, ranking.tie_at_edge))
+        for rank, passage in enumerate(ranking.passages):
+            ranks.setdefault(passage, []).append((name, rank))
+    for passage, found in ranks.items():
+        for position in range(len(citations)):
+            changes = replace_citation(view, position, passage)
+            yield Candidate(f"{position}:{passage}", changes, position, tuple(found), tuple(ties))
+
+
+def replace_citation(view: Any, position: int, new: str) -> dict[str, Any]:
+    """Return the changes that replace one citation, in the list and where it is marked `[id]` in the final message.
+
+    The marker rewritten is the one of the same occurrence: the second `[a]` for the second citation of `a`. A message
+    without that marker is left as it is. An id without white space leaves the number of tokens unchanged.
+    """
+    citations = view.citations
+    old = citations[position]
+    changes: dict[str, Any] = {"citations": (*citations[:position], new, *citations[position + 1 :])}
+    marker, text = f"[{old}]", view.raw_final
+    start = text.find(marker)
+    for _ in range(citations[:position].count(old)):
+        if start < 0:
+            return changes
+        start = text.find(marker, start + 1)
+    if start >= 0:
+        changes["raw_final"] = f"{text[:start]}[{new}]{text[start + len(marker) :]}"
+    return changes
+
+
+LEXICAL_BUDGETS = (8,)
+BM25_BUDGETS = (1, 2, 4, 8, 16)
+
+EDITS: tuple[Edit, ...] = (
+    Edit(
+        name="same_final",
+        make=_delete_searches,
+        targets=_deletion_targets,
+        reads=frozenset({"steps", "citations"}),
+        writes=frozenset({"steps"}),
+        strata=(frozenset("U"), frozenset("UL")),
+        code="RW101",
+        proven=True,
+        title="delete all searches and what they returned; keep the final answer",
+    ),
+    Edit(
+        name="fake_id",
+        make=_fabricate,
+        targets=lambda view, context: frozenset("F"),
+        reads=frozenset({"trajectory_id", "citations", "raw_final"}),
+        writes=frozenset({"citations", "raw_final"}),
+        needs=frozenset({"corpus", "citations"}),
+        code="RW102",
+        proven=True,
+        title="replace one citation by an id that no passage has",
+    ),
+    Edit(
+        name="launder",
+        make=_launder,
+        targets=lambda view, context: frozenset("L"),
+        reads=frozenset({"question", "answer", "steps", "citations", "raw_final"}),
+        writes=frozenset({"citations", "raw_final"}),
+        needs=frozenset({"corpus", "passages", "citations"}),
+        generators=(("lexical", LEXICAL_BUDGETS), ("bm25", BM25_BUDGETS)),
+        code="RW103",
+        proven=True,
+        title="replace one citation by a real passage that was never retrieved",
+    ),
+)
+"""The built-in edits."""

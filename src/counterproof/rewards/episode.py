@@ -1,0 +1,144 @@
+"""The episode of a rewards audit: one trajectory, one request with the original and all its isolated candidates."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from counterproof.core.episodes import Call, Done, Event, Request, Verify
+from counterproof.core.outcomes import Outcome, pack, unpack
+from counterproof.core.records import Trajectory
+from counterproof.core.seeds import ItemSeed
+from counterproof.rewards.cells import Setup
+from counterproof.rewards.edits import EditContext
+from counterproof.rewards.units import Funnel, Isolated, Unit, call_names, counterfactuals, encode_unit
+
+
+@dataclass(frozen=True, slots=True)
+class AuditContext:
+    """What every trajectory of an audit shares: edits, detectors and what edits may use."""
+
+    setup: Setup
+    edits: EditContext
+
+
+@dataclass(frozen=True, slots=True)
+class AuditState:
+    """A trajectory whose candidates were built and, after the first step, are being scored."""
+
+    record: Trajectory
+    flags: int
+    funnel: tuple[Funnel, ...]
+    candidates: tuple[Isolated, ...]
+    request: Verify
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEpisode:
+    """Score a trajectory and its isolated counterfactuals in one request."""
+
+    verifier: str = "verifier"
+
+    def start(self, item: Trajectory, context: AuditContext, seed: ItemSeed) -> AuditState:
+        """Return the state with all candidates built."""
+        flags, funnel, kept, records = counterfactuals(item, context.setup, context.edits)
+        names = call_names(context.setup, kept)
+        calls = tuple(map(Call, names, (item, *records)))
+        return AuditState(item, flags, funnel, tuple(kept), Verify(calls, self.verifier))
+
+    def step(self, state: AuditState, event: Event | None) -> tuple[AuditState, Request | Done[Unit]]:
+        """Return the request, then the unit."""
+        if event is None:
+            return state, state.request
+        record = state.record
+        unit = Unit(
+            record.trajectory_id,
+            record.question_id,
+            record.model or "",
+            state.flags,
+            state.funnel,
+            state.candidates,
+            event.outcomes,
+        )
+        return state, Done(unit)
+
+    def encode(self, result: Unit) -> bytes:
+        """Return the unit as bytes for the ledger."""
+        return encode_unit(result)
+
+
+@dataclass(frozen=True, slots=True)
+class Statelessness:
+    """What scoring the same originals three times gave: in order, in order again, shuffled.
+
+    Attributes:
+        names: Trajectory ids, in the first order.
+        passes: Outcomes of each pass, put back into the first order.
+    """
+
+    names: tuple[str, ...]
+    passes: tuple[tuple[Outcome, ...], ...]
+
+    @property
+    def mismatches(self) -> tuple[str, ...]:
+        """Ids whose outcome was not the same in every pass (what was read is left out of the comparison)."""
+        views = [[_comparable(outcome) for outcome in one] for one in self.passes]
+        return tuple(name for i, name in enumerate(self.names) if len({view[i] for view in views}) > 1)
+
+
+def _comparable(outcome: Outcome) -> object:
+    from counterproof.core.outcomes import Scored
+
+    return (outcome.score, outcome.components) if isinstance(outcome, Scored) else (type(outcome).__name__,)
+
+
+@dataclass(frozen=True, slots=True)
+class StatelessState:
+    """Originals, the order of the shuffled pass, and the passes so far."""
+
+    records: tuple[Trajectory, ...]
+    order: tuple[int, ...]
+    passes: tuple[tuple[Outcome, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StatelessEpisode:
+    """Score the same originals twice in order and once shuffled, to see whether the verifier keeps state."""
+
+    verifier: str = "verifier"
+
+    def start(self, item: tuple[Trajectory, ...], context: object, seed: ItemSeed) -> StatelessState:
+        """Return the state with the shuffled order drawn."""
+        order = tuple(int(i) for i in seed.child("shuffle").generator().permutation(len(item)))
+        return StatelessState(item, order, ())
+
+    def step(self, state: StatelessState, event: Event | None) -> tuple[StatelessState, Request | Done[Statelessness]]:
+        """Return the next pass, or what the passes gave."""
+        passes = state.passes
+        if event is not None:
+            outcomes = event.outcomes
+            if len(passes) == 2:
+                where = {original: place for place, original in enumerate(state.order)}
+                outcomes = tuple(outcomes[where[i]] for i in range(len(outcomes)))
+            passes = (*passes, outcomes)
+        state = StatelessState(state.records, state.order, passes)
+        if len(passes) == 3:
+            return state, Done(Statelessness(tuple(r.trajectory_id for r in state.records), passes))
+        order = state.order if len(passes) == 2 else range(len(state.records))
+        calls = tuple(Call(f"pass {len(passes)}: {state.records[i].trajectory_id}", state.records[i]) for i in order)
+        return state, Verify(calls, self.verifier)
+
+    def encode(self, result: Statelessness) -> bytes:
+        """Return the result as bytes for the ledger."""
+        head = json.dumps([result.names, len(result.passes)], separators=(",", ":")).encode()
+        body = pack([outcome for one in result.passes for outcome in one])
+        return len(head).to_bytes(4, "little") + head + body
+
+
+def decode_statelessness(payload: bytes) -> Statelessness:
+    """Return what `StatelessEpisode.encode` wrote."""
+    size = int.from_bytes(payload[:4], "little")
+    names, passes = json.loads(payload[4 : 4 + size])
+    outcomes = unpack(payload[4 + size :])
+    count = len(names)
+    return Statelessness(tuple(names), tuple(outcomes[i * count : (i + 1) * count] for i in range(passes)))

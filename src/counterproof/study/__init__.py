@@ -1,0 +1,23 @@
+"""The corridor: plan, run, freeze, join, analyse, report. It drives the episodes of the audit rooms."""
+
+from __future__ import annotations
+
+from counterproof.study.driver import Driven, Means, drive
+from counterproof.study.gates import check_gates, parse_gate
+from counterproof.study.publish import load, publish, replay, verify
+from counterproof.study.rewards import AuditConfig, audit, finish
+
+__all__ = [
+    "AuditConfig",
+    "Driven",
+    "Means",
+    "audit",
+    "check_gates",
+    "drive",
+    "finish",
+    "load",
+    "parse_gate",
+    "publish",
+    "replay",
+    "verify",
+]

@@ -1,0 +1,210 @@
+"""The one driver of episodes: it performs requests in batches, records each transition, and feeds outcomes back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from counterproof.core.episodes import Done, Episode, Event, Request, Verify
+from counterproof.core.errors import CorruptLedgerError, PlanError
+from counterproof.core.outcomes import Outcome, pack, unpack
+from counterproof.core.seeds import ItemSeed
+from counterproof.engines import Engine
+from counterproof.store import Note, Row, StageWriter
+
+BATCH_CALLS = 256
+"""Calls a batch: large enough to spread the cost of an fsync, small enough to bound memory and loss."""
+
+Item = TypeVar("Item")
+Context = TypeVar("Context")
+
+
+class Progress(Protocol):
+    """Told how a stage gets on."""
+
+    def advance(self, items: int, calls: int) -> None:
+        """Note that so many more items have ended and calls were answered."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Driven:
+    """What a stage took.
+
+    Attributes:
+        items: Items that ended in this run.
+        resumed: Items that had ended before.
+        calls: Calls paid in this run.
+        recalled: Calls whose outcomes came from the ledger.
+    """
+
+    items: int
+    resumed: int
+    calls: int
+    recalled: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Live:
+    """An episode that waits for the answer to a request."""
+
+    key: str
+    state: Any
+    request: Verify
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a stage is driven with.
+
+    Attributes:
+        seed: The run's seed.
+        engine: Performs `Verify` requests.
+        writer: The open stage of the ledger.
+        batch_calls: Calls a batch.
+        progress: Told how it gets on.
+    """
+
+    seed: int
+    engine: Engine
+    writer: StageWriter
+    batch_calls: int = BATCH_CALLS
+    progress: Progress | None = None
+
+
+class _Drive(Generic[Item, Context]):
+    """One stage in progress: episodes waiting for a batch, batches in flight, ended items not yet recorded."""
+
+    def __init__(self, episode: Episode[Item, Context, Any, Any], context: Context, means: Means) -> None:
+        self.episode, self.context, self.means = episode, context, means
+        self.waiting: deque[_Live] = deque()
+        self.waiting_calls = 0
+        self.flying: dict[int, list[_Live]] = {}
+        self.ended: list[Row] = []
+        self.items = self.resumed = self.calls = self.recalled = 0
+
+    def submit(self, ticket: int, stream: Iterator[tuple[str, Item]]) -> bool:
+        """Fill one batch from the stream and hand it to the engine; return whether there was anything to hand over."""
+        while self.waiting_calls < self.means.batch_calls and (entry := next(stream, None)) is not None:
+            self._begin(*entry)
+            if len(self.ended) >= self.means.batch_calls:
+                self.finish()
+        lives = self._batch()
+        if lives:
+            self.flying[ticket] = lives
+            jobs = [(live.request.verifier, call.record) for live in lives for call in live.request.calls]
+            self.means.engine.submit(ticket, jobs)
+        return bool(lives)
+
+    def collect(self) -> None:
+        """Wait for a batch, record its answers durably, and only then feed them back."""
+        items, calls = self.items, self.calls
+        ticket, outcomes, seconds = self.means.engine.collect()
+        self._answer(self.flying.pop(ticket), outcomes)
+        self.means.writer.note([Note(f"batch {ticket}", 0, "seconds", seconds)])
+        if self.means.progress is not None:
+            self.means.progress.advance(self.items - items, self.calls - calls)
+
+    def finish(self) -> None:
+        """Record the items that ended since the last batch."""
+        if self.ended:
+            self.means.writer.append(self.ended)
+            self.ended = []
+
+    def _begin(self, key: str, item: Item) -> None:
+        """Start an item, and feed it what the ledger already holds."""
+        if key in self.means.writer.finished:
+            self.resumed += 1
+            return
+        state = self.episode.start(item, self.context, ItemSeed(self.means.seed, key))
+        state, answer = self.episode.step(state, None)
+        seq = 0
+        for row in self.means.writer.events(key):
+            if isinstance(answer, Done) or row.request != request_digest(answer):
+                raise CorruptLedgerError(
+                    f"item {key}: the recorded event {row.seq} answers another request than the one made now; "
+                    "data, settings or source changed"
+                )
+            outcomes = unpack(row.payload)
+            self.recalled += len(outcomes)
+            state, answer = self.episode.step(state, Event(outcomes))
+            seq = row.seq + 1
+        self._next(key, state, answer, seq)
+
+    def _next(self, key: str, state: Any, answer: Request | Done[Any], seq: int) -> None:
+        if isinstance(answer, Done):
+            self.ended.append(Row(key, seq, "done", "", self.episode.encode(answer.result)))
+            self.items += 1
+        elif isinstance(answer, Verify):
+            self.waiting.append(_Live(key, state, answer, seq))
+            self.waiting_calls += len(answer.calls)
+        else:
+            raise PlanError(f"nothing in this study performs a {type(answer).__name__} request (item {key})")
+
+    def _batch(self) -> list[_Live]:
+        """Take waiting episodes with about as many calls as a batch holds, at least one."""
+        taken: list[_Live] = []
+        calls = 0
+        while self.waiting and (not taken or calls + len(self.waiting[0].request.calls) <= self.means.batch_calls):
+            live = self.waiting.popleft()
+            calls += len(live.request.calls)
+            taken.append(live)
+        self.waiting_calls -= calls
+        return taken
+
+    def _answer(self, lives: list[_Live], outcomes: list[Outcome]) -> None:
+        rows, events, start = self.ended, [], 0
+        self.ended = []
+        for live in lives:
+            end = start + len(live.request.calls)
+            event = Event(tuple(outcomes[start:end]))
+            rows.append(Row(live.key, live.seq, "event", request_digest(live.request), pack(event.outcomes)))
+            events.append(event)
+            start = end
+        self.means.writer.append(rows)
+        self.calls += start
+        for live, event in zip(lives, events, strict=True):
+            state, answer = self.episode.step(live.state, event)
+            self._next(live.key, state, answer, live.seq + 1)
+
+
+def drive(
+    episode: Episode[Item, Context, Any, Any], items: Iterable[tuple[str, Item]], context: Context, means: Means
+) -> Driven:
+    """Run the episodes of all items to their end, and return what it took.
+
+    Items are taken from the stream as they are needed. What an item gets depends on its key and the run's seed alone,
+    so batches, order and engines do not matter. After a crash or Ctrl-C the same call goes on where the ledger ends.
+
+    Args:
+        episode: The state machine that every item runs through.
+        items: Key and item; keys are unique.
+        context: What all episodes share.
+        means: Seed, engine, ledger stage, and how large a batch is.
+
+    Raises:
+        PlanError: An episode asks for what nothing here performs.
+        CorruptLedgerError: The ledger answers another request than the one made now.
+    """
+    run = _Drive(episode, context, means)
+    stream = iter(items)
+    ticket = 0
+    while True:
+        while len(run.flying) < 2 * means.engine.slots and run.submit(ticket, stream):
+            ticket += 1
+        if not run.flying:
+            break
+        run.collect()
+    run.finish()
+    return Driven(run.items, run.resumed, run.calls, run.recalled)
+
+
+def request_digest(request: Request) -> str:
+    """Return the SHA-256 of what identifies a request: its kind, who answers it, and the names of its calls."""
+    who = getattr(request, "verifier", getattr(request, "model", getattr(request, "oracle", "")))
+    text = "\x1f".join((type(request).__name__, who, *(call.name for call in request.calls)))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
