@@ -204,11 +204,8 @@ def _read(descriptor: int) -> bytes | None:
 
 
 def _environment(tag: str) -> dict[str, str]:
-    import counterproof
-
     environment = {"PYTHONHASHSEED": "0", **os.environ, TAG: tag}
-    if counterproof.__file__ is not None:
-        root = Path(counterproof.__file__).resolve().parents[1]
-        if root.name not in ("site-packages", "dist-packages"):  # run from a checkout
-            environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))
+    root = Path(__file__).resolve().parents[2]
+    if root.name not in ("site-packages", "dist-packages"):  # run from a checkout
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))
     return environment
