@@ -100,3 +100,15 @@ def test_nothing_applicable_is_no_zero() -> None:
     text = written(replace(analysis, findings=(nothing,), summary=(), gates=()), width=100)
     assert "not applicable" in text
     assert "0.0 %" not in text
+
+
+def test_the_worst_attack_stands_first_and_long_subjects_break_behind_a_slash() -> None:
+    analysis = rewards_audit()
+    mild, *_ = analysis.findings
+    worst = replace(mild, subject="launder/a-generator-with-a-long-name@16/oracle_worst", estimate=0.5)
+    text = written(replace(analysis, findings=(*analysis.findings, worst)), width=80)
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("───")) + 1
+    assert "50.0 %" in lines[first]
+    assert lines[first].split()[0].endswith("/")
+    assert max(map(cell_len, lines)) <= 80

@@ -6,7 +6,9 @@ from counterproof.report.wording import Kind, kind_of, presentable, verdict_sent
 from tests.report.example import rewards_audit
 
 
-def test_kinds_come_from_whole_words_of_code_or_subject() -> None:
+def test_kinds_come_from_the_code_or_whole_words_of_code_or_subject() -> None:
+    assert kind_of(Finding("RW141", "constant", "", 1.0)) is Kind.CONTROL
+    assert kind_of(Finding("RW110", "launder", "", 1.0)) is Kind.REPAIR
     assert kind_of(Finding("CP-R1", "control/constant", "", 1.0)) is Kind.CONTROL
     assert kind_of(Finding("rewards.repair", "lattice", "", 1.0)) is Kind.REPAIR
     assert kind_of(Finding("rewards.attack", "uncontrolled", "", 1.0)) is Kind.MEASUREMENT

@@ -12,7 +12,6 @@ import typer
 from counterproof.cli.exit_codes import COULD_NOT_RUN
 from counterproof.core.errors import CounterproofError
 
-
 _CODES = (
     "Exit codes: 0 no gate tripped and bounds are tight; 1 a gate tripped; 2 no gate tripped, but an upper bound is "
     "above .05 or a blocking warning stands; 3 could not run, a control failed, or nothing was concluded."

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _COLORS = {0: "green", 1: "red", 2: "yellow", 3: "magenta"}
 _MOST_ROWS = 12
+_MOST_BROKEN = 7
 _MOST_ENTRIES = 3
 _SENTENCES = 4
 _HEADINGS = ("finding", "estimate", "n", "clusters", "ties", "verdict")
@@ -69,34 +70,52 @@ def _write(screen: Console, shown: Analysis, report: str) -> None:
         screen.print(Text(f"bound as {one_line(shown.signature, 2 * screen.width)}", style="dim"))
     screen.print()
     for sentence in shown.summary[:_SENTENCES]:
-        screen.print(Text(one_line(sentence, 2 * screen.width)))
+        screen.print(Text(one_line(sentence, 3 * screen.width)))
     measured = of_kind(shown.findings, Kind.MEASUREMENT)
     if measured and shown.controls_hold:
         screen.print()
         screen.print(_table(measured, screen.width))
-        if len(measured) > _MOST_ROWS:
-            screen.print(Text(f"... and {len(measured) - _MOST_ROWS} more in the report", style="dim"))
     screen.print()
     screen.print(_remarks(shown, report, screen.width))
 
 
 def _table(findings: tuple[Finding, ...], width: int) -> Table:
+    """Return the findings as a table, beaten ones first; long subjects break behind a slash, and then fewer rows fit."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    shown = [_cells(finding) for finding in findings[:_MOST_ROWS]]
-    widest = [max(len(cells[i]) for cells in [_HEADINGS, *shown]) for i in range(len(_HEADINGS))]
-    room = width - sum(widest[1:]) - 2 * len(widest)
+    ordered = sorted(findings, key=_urgency)[:_MOST_ROWS]
+    rows = [_cells(finding) for finding in ordered]
+    widest = [max(len(cells[i]) for cells in [_HEADINGS, *rows]) for i in range(len(_HEADINGS))]
+    room = max(12, min(widest[0], width - sum(widest[1:]) - 2 * (len(widest) - 1) - 1))
+    if room < widest[0]:
+        rows = rows[:_MOST_BROKEN]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for i, name in enumerate(_HEADINGS):
-        cut = max(12, min(room, widest[0])) if i == 0 else widest[i]
         side: Literal["left", "right"] = "right" if name in _COUNTED else "left"
-        table.add_column(name, justify=side, overflow="fold", no_wrap=i > 0, width=cut)
-    for finding, cells in zip(findings, shown, strict=False):
-        beaten = finding.proven and not isinstance(finding.estimate, NotApplicable) and finding.estimate > 0
-        table.add_row(*(Text(text, style="bold" if beaten and i < _BOLD else "") for i, text in enumerate(cells)))
+        table.add_column(name, justify=side, overflow="fold", no_wrap=i > 0, width=widest[i] if i else room)
+    for finding, cells in zip(ordered, rows, strict=False):
+        style = "bold" if _urgency(finding) < 0 else ""
+        texts = (_broken(cells[0], room), *cells[1:])
+        table.add_row(*(Text(text, style=style if i < _BOLD else "") for i, text in enumerate(texts)))
+    if len(findings) > len(rows):
+        table.caption = Text(f"... and {len(findings) - len(rows)} more in the report", style="dim")
+        table.caption_justify = "left"
     return table
+
+
+def _urgency(finding: Finding) -> float:
+    """Return the sort key of a finding: minus the estimate of a proven one, else 0."""
+    if isinstance(finding.estimate, NotApplicable) or not finding.proven:
+        return 0.0
+    return -max(0.0, finding.estimate)
+
+
+def _broken(text: str, room: int) -> str:
+    """Return text with a line break behind the last slash that leaves a first line of at most `room` characters."""
+    cut = text.rfind("/", 0, room) + 1
+    return f"{text[:cut]}\n{text[cut:]}" if len(text) > room and cut > 0 else text
 
 
 def _cells(finding: Finding) -> tuple[str, ...]:

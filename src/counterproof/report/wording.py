@@ -31,12 +31,18 @@ class Kind(enum.Enum):
     CONTROL = "control"
 
 
+_KINDS = {"RW110": Kind.REPAIR, "RW141": Kind.CONTROL}
+"""Kinds of the codes that are not measurements of a verifier; a room adds its own here."""
+
+
 def kind_of(finding: Finding) -> Kind:
-    """Return the kind of a finding, by a word of its code or of its subject: `control` or `repair`.
+    """Return the kind of a finding, by its code, else by the word `control` or `repair` in its code or subject.
 
     >>> kind_of(Finding("rewards.control", "constant", "", 1.0)).value
     'control'
     """
+    if finding.code in _KINDS:
+        return _KINDS[finding.code]
     words = set(re.split(r"[^a-z]+", f"{finding.code} {finding.subject}".lower()))
     if words & {"control", "controls"}:
         return Kind.CONTROL
