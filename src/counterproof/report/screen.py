@@ -80,7 +80,7 @@ def _write(screen: Console, shown: Analysis, report: str) -> None:
 
 
 def _table(findings: tuple[Finding, ...], width: int) -> Table:
-    """Return the findings as a table, beaten ones first; long subjects break behind a slash, and then fewer rows fit."""
+    """Return the findings as a table, beaten ones first; long subjects break behind a slash, then fewer fit."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
