@@ -4,8 +4,18 @@ import math
 
 import pytest
 
-from counterproof.core.outcomes import Abstained, Failed, Floored, NotApplicable, NotQueried, Outcome, Scored, TimedOut
-from counterproof.isolation import attempt, describe, sound
+from counterproof.core.outcomes import (
+    Abstained,
+    Failed,
+    Floored,
+    NotApplicable,
+    NotQueried,
+    Outcome,
+    Scored,
+    TimedOut,
+    sound,
+)
+from counterproof.isolation import attempt, describe
 
 
 def fail(error: BaseException) -> None:

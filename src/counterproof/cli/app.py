@@ -17,6 +17,9 @@ _CODES = (
     "above .05 or a blocking warning stands; 3 could not run, a control failed, or nothing was concluded."
 )
 
+_INTERRUPTED = 130
+"""What typer returns after Ctrl-C."""
+
 app = typer.Typer(
     name="counterproof",
     help="Stress-test a verifier before you optimise against it.",
@@ -157,20 +160,37 @@ def replay(run: Run, fail_on: FailOn = None) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; exits with 3 on a usage error or when a command could not run."""
-    import click
+    """Run the command line; exits with 3 on a usage error, or when a command could not run or was stopped."""
+    from counterproof.cli.output import unread
 
+    code: object = COULD_NOT_RUN
+    stdout = sys.stdout
     try:
         code = app(args=None if arguments is None else list(arguments), standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        code = COULD_NOT_RUN
-    except CounterproofError as error:
+        if code == _INTERRUPTED:
+            raise KeyboardInterrupt
+    except typer.TyperException as error:
+        typer.echo(_usage(error), err=True)
+    except (CounterproofError, OSError) as error:
         typer.echo(f"error: {error}", err=True)
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("stopped; the same command goes on from what is recorded", err=True)
         code = COULD_NOT_RUN
-    except (KeyboardInterrupt, click.exceptions.Abort):
-        typer.echo("stopped; what was answered is kept: the same command goes on from there", err=True)
-        code = COULD_NOT_RUN
-    except BrokenPipeError:
-        code = 0
+    except SystemExit:  # typer's answer when the reader of the help has gone, besides wrapping the stream
+        code = COULD_NOT_RUN if sys.stdout is stdout else 0
+    except Exception:  # noqa: BLE001 - Python's own code for a defect, 1, would say that a gate tripped
+        import traceback
+
+        typer.echo(f"{traceback.format_exc()}error: this is a defect of counterproof or of a plug-in", err=True)
+    with unread():
+        pass
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _usage(error: typer.TyperException) -> str:
+    """Return what a usage error has to say, and which help to ask for."""
+    context: typer.Context | None = getattr(error, "ctx", None)
+    said = error.format_message()
+    if context is None or said == context.get_help():
+        return said
+    return f"{context.get_usage()}\nTry '{context.command_path} --help' for help.\n\nerror: {said}"

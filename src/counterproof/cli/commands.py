@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from counterproof.cli.exit_codes import COULD_NOT_RUN
+from counterproof.cli.output import say, unread
 from counterproof.core.analysis import Analysis
 from counterproof.isolation import Limits
 from counterproof.report import console
@@ -66,14 +67,19 @@ def rewards_audit(options: AuditOptions) -> int:
 def _audited(config: AuditConfig) -> Analysis:
     analysis = audit(config, TerminalStages())
     page = publish(config.out, analysis)
-    console(analysis, sys.stdout, report=str(page))
+    _screen(analysis, str(page))
     return analysis
+
+
+def _screen(analysis: Analysis, report: str = "") -> None:
+    with unread():
+        console(analysis, sys.stdout, report=report)
 
 
 def rewards_pool(questions: Path | None, out: Path, samples: int, depth: int, limit: int | None, seed: int) -> None:
     """Make a pool and say what is in it."""
     summary = build_pool(questions, out, samples=samples, depth=depth, seed=seed, limit=limit)
-    typer.echo(_pool_line(summary))
+    say(_pool_line(summary))
 
 
 def _pool_line(summary: PoolSummary) -> str:
@@ -89,18 +95,18 @@ def demo_rewards(out: Path, seed: int) -> None:
     """Audit the reference reward on the fact world, then the same reward with the repair that the audit names."""
     pool = out / "pool"
     if not (pool / "pool.json").is_file():
-        typer.echo(_pool_line(build_pool(None, pool, seed=seed)))
+        say(_pool_line(build_pool(None, pool, seed=seed)))
     for reward, folder in (("reference", "reference"), ("reference+L", "reference-L")):
-        typer.echo()
+        say()
         analysis = _audited(AuditConfig(rollouts=pool, reward=reward, out=out / folder, seed=seed))
-        typer.echo(f"(as an audit this would exit with {analysis.exit_code})")
+        say(f"(as an audit this would exit with {analysis.exit_code})")
 
 
 def show(run: Path) -> None:
     """Print the findings of a run."""
     analysis = load(run)
     page = run / PAGE
-    console(analysis, sys.stdout, report=str(page) if page.is_file() else "")
+    _screen(analysis, str(page) if page.is_file() else "")
 
 
 def verify(run: Path) -> int:
@@ -110,16 +116,16 @@ def verify(run: Path) -> int:
         typer.echo(f"does not hold: {problem}", err=True)
     if problems:
         return COULD_NOT_RUN
-    typer.echo(f"{run}: every hash holds, and the ledger gives these findings again")
+    say(f"{run}: every hash holds, and the ledger gives these findings again")
     return 0
 
 
 def replay(run: Path, fail_on: tuple[str, ...]) -> int:
     """Analyse a run again; its exit code, or 3 when the findings on the disk are others."""
     replayed = replay_run(run, fail_on)
-    console(replayed.analysis, sys.stdout)
+    _screen(replayed.analysis)
     if replayed.identical:
-        typer.echo("identical to findings.json, byte for byte")
+        say("identical to findings.json, byte for byte")
         return replayed.analysis.exit_code
     typer.echo("error: findings.json is not what the ledger gives", err=True)
     return COULD_NOT_RUN

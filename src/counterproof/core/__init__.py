@@ -31,6 +31,7 @@ from counterproof.core.outcomes import (
     TimedOut,
     outcome_of,
     pack,
+    sound,
     unpack,
 )
 from counterproof.core.plan import Digest, Gate, Hypothesis, Plan
@@ -110,5 +111,6 @@ __all__ = [
     "outcome_of",
     "pack",
     "reads_labels",
+    "sound",
     "unpack",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from counterproof.core.outcomes import Outcome
 from counterproof.core.seeds import ItemSeed
@@ -16,9 +16,8 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One unit of work inside a request.
+class Call(NamedTuple):
+    """One unit of work inside a request. A named tuple, because a study makes one for every call.
 
     Attributes:
         name: What identifies the call within its item (the edit's name, say); hashed into the ledger.
@@ -26,7 +25,7 @@ class Call:
     """
 
     name: str
-    record: Any = field(repr=False, hash=False, compare=False)
+    record: Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ class IsolationError(CounterproofError):
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:
-    """Return a hint that names the closest choices, or all of them when none is close.
+    """Return a hint that names up to three choices that are close, or all of them when none is.
 
     >>> nearest("refrence", ["reference", "outcome"])
     "did you mean 'reference'?"
@@ -89,4 +89,4 @@ def nearest(name: str, choices: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, options, n=3, cutoff=0.6)
     if close:
         return "did you mean " + " or ".join(f"'{match}'" for match in close) + "?"
-    return "choose from: " + ", ".join(options)
+    return "choose from: " + (", ".join(options) or "nothing")

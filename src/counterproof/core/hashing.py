@@ -14,8 +14,12 @@ from typing import Any
 def canonical(value: object) -> bytes:
     """Return `value` as canonical JSON: sorted keys, no white space, UTF-8, sets sorted, dataclasses tagged by name.
 
+    A tuple is written as a list, an enum as its value, bytes as {"bytes": hexadecimal}, a dataclass as its fields
+    beside {"type": its name}. Numbers keep their kind: 1, 1.0 and true are three texts.
+
     Raises:
-        TypeError: `value` holds something that has no canonical form (a path, an open file, a function).
+        TypeError: `value` holds something that has no canonical form (a path, an open file, a function), a mapping with
+            a key that is no text, or a dataclass with a field called `type`.
         ValueError: `value` holds NaN or infinity.
     """
     return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode(
@@ -25,6 +29,10 @@ def canonical(value: object) -> bytes:
 
 def digest(value: object) -> str:
     """Return the SHA-256 of the canonical form, in hexadecimal.
+
+    Raises:
+        TypeError: As `canonical`.
+        ValueError: As `canonical`.
 
     >>> digest({"b": 1, "a": (1, 2)}) == digest({"a": [1, 2], "b": 1})
     True
@@ -56,6 +64,8 @@ def _plain(value: object) -> Any:
         return sorted((_plain(entry) for entry in value), key=lambda entry: json.dumps(entry, sort_keys=True))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        if "type" in fields:
+            raise TypeError(f"{type(value).__name__} has no canonical form; its field 'type' would hide what it is")
         return {"type": type(value).__name__, **fields}
     raise TypeError(
         f"{type(value).__name__} has no canonical form; use numbers, text, sequences, mappings or dataclasses"

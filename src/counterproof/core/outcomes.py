@@ -10,8 +10,9 @@ import json
 import math
 import struct
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from counterproof.core.errors import InputError
@@ -83,17 +84,15 @@ def outcome_of(value: object, reads: frozenset[str] = frozenset()) -> Outcome:
 
     bool and real numbers are scores; None is `Abstained`; text, NaN and infinity are `Failed`; a mapping gives its
     `score` if present, else the sum of its numbers, and its numbers become components (besides `score` itself).
-    An outcome is returned as it is, with `reads` filled in where it has none.
+    An outcome that foreign code built itself is checked; `reads` is added to what it states.
 
     >>> outcome_of(True).score
     1.0
     >>> outcome_of(None)
     Abstained(reason='returned None')
     """
-    if isinstance(value, Scored):
-        return value if value.reads or not reads else Scored(value.score, value.components, reads)
-    if isinstance(value, (Abstained, Floored, Failed, TimedOut, NotQueried, NotApplicable)):
-        return value
+    if isinstance(value, _KINDS):
+        return _given(value, reads)
     if value is None:
         return Abstained()
     if isinstance(value, Mapping):
@@ -104,7 +103,71 @@ def outcome_of(value: object, reads: frozenset[str] = frozenset()) -> Outcome:
     return Scored(number, (), reads)
 
 
+def _given(value: Outcome, reads: frozenset[str]) -> Outcome:
+    """Return an outcome that foreign code built itself, if its parts are what its type states; else `Failed`."""
+    outcome = sound(value)
+    if isinstance(outcome, Scored) and not reads <= outcome.reads:
+        return Scored(outcome.score, outcome.components, outcome.reads | reads)
+    return outcome
+
+
+def sound(outcome: Outcome) -> Outcome:
+    """Return the outcome if its parts are what its type states, else `Failed`.
+
+    Foreign code may build an outcome itself, and a worker's reply may be forged: a score that is text, NaN or infinite
+    never passes. Numbers of other types become floats.
+    """
+    if isinstance(outcome, Scored):
+        return outcome if _fits(outcome) else _mended(outcome)
+    if isinstance(outcome, TimedOut):
+        return outcome if _is_finite(outcome.seconds) else Failed("returned an outcome without a finite time")
+    if type(outcome.reason) is not str:
+        return Failed(f"returned {type(outcome).__name__} with a reason that is no text")
+    if isinstance(outcome, Floored) and not _is_finite(outcome.value):
+        return Failed("returned a floored outcome without a finite value")
+    return outcome
+
+
+def _is_finite(number: object) -> bool:
+    return type(number) is float and math.isfinite(number)
+
+
+def _fits(outcome: Scored) -> bool:
+    if type(outcome) is not Scored or not _is_finite(outcome.score) or type(outcome.reads) is not frozenset:
+        return False
+    if type(outcome.components) is not tuple or not all(type(name) is str for name in outcome.reads):
+        return False
+    return all(
+        type(entry) is tuple and len(entry) == 2 and type(entry[0]) is str and _is_finite(entry[1])
+        for entry in outcome.components
+    )
+
+
+def _mended(outcome: Scored) -> Outcome:
+    score = outcome_of(outcome.score)
+    if not isinstance(score, Scored):
+        return Failed("returned a Scored without a finite score")
+    try:
+        entries: Iterable[tuple[object, object]] = outcome.components
+        components = tuple((str(name), float(number)) for name, number in entries)  # type: ignore[arg-type]
+        reads = frozenset(str(name) for name in outcome.reads)
+    except (TypeError, ValueError, OverflowError):
+        return Failed("returned a Scored with components that are no pairs of a name and a number")
+    if not all(math.isfinite(number) for _, number in components):
+        return Failed("returned a Scored with a component that is not finite")
+    return Scored(score.score, components, reads)
+
+
 def _outcome_of_mapping(value: Mapping[Any, Any], reads: frozenset[str]) -> Outcome:
+    if type(value) is dict and "score" not in value and value and {*map(type, value.values())} == _FLOAT:
+        # A finite sum of floats has finite terms only, so a plain mapping of them is checked by one addition.
+        total = sum(value.values())
+        if math.isfinite(total) and {*map(type, value)} == _TEXT:
+            return Scored(math.fsum(value.values()), tuple(value.items()), reads)
+    return _outcome_of_any_mapping(value, reads)
+
+
+def _outcome_of_any_mapping(value: Mapping[Any, Any], reads: frozenset[str]) -> Outcome:
     components: list[tuple[str, float]] = []
     total: float | None = None
     for key, entry in value.items():
@@ -122,7 +185,10 @@ def _outcome_of_mapping(value: Mapping[Any, Any], reads: frozenset[str]) -> Outc
     if total is None:
         if not components:
             return Failed(f"returned a mapping without a number (keys: {', '.join(map(str, value)) or 'none'})")
-        total = math.fsum(number for _, number in components)
+        try:
+            total = math.fsum(number for _, number in components)
+        except OverflowError:
+            total = math.inf
         if not math.isfinite(total):
             return Failed("the sum of the components is not finite")
     return Scored(total, tuple(components), reads)
@@ -143,6 +209,8 @@ def _real(value: object) -> float | str:
     return number if math.isfinite(number) else f"returned {number}"
 
 
+_FLOAT, _TEXT = {float}, {str}
+_KINDS = (Scored, Abstained, Floored, Failed, TimedOut, NotQueried, NotApplicable)
 _BY_LETTER: dict[str, Callable[..., Outcome]] = {
     "A": Abstained,
     "L": Floored,
@@ -175,24 +243,34 @@ def pack(outcomes: Sequence[Outcome]) -> bytes:
     values = array("d")
     for outcome in outcomes:
         if type(outcome) is Scored:
+            values.append(outcome.score)
+            names: tuple[str, ...] = ()
             if outcome.components:
                 names, numbers = zip(*outcome.components, strict=True)
-                values.append(outcome.score)
                 values.extend(numbers)
-            else:
-                names = ()
-                values.append(outcome.score)
             kinds.append(layouts.setdefault((names, outcome.reads), len(layouts)))
         else:
             letter = _LETTERS[type(outcome)]
             kinds.append(letter)
             others.append([getattr(outcome, field) for field in _FIELDS[letter]])
-    head = json.dumps(
-        [kinds, [[names, sorted(reads)] for names, reads in layouts], others],
-        separators=(",", ":"),
-        ensure_ascii=True,
-    ).encode()
+    if len(layouts) == 1 and not others:
+        head = _scored_head(len(kinds), *next(iter(layouts)))
+    else:
+        head = _head(kinds, list(layouts), others)
     return _HEADER.pack(len(head)) + head + _little_endian(values).tobytes()
+
+
+_Layout: TypeAlias = tuple[tuple[str, ...], frozenset[str]]
+
+
+def _head(kinds: list[int | str], layouts: list[_Layout], others: list[list[str | float]]) -> bytes:
+    listed = [[names, sorted(reads)] for names, reads in layouts]
+    return json.dumps([kinds, listed, others], separators=(",", ":"), ensure_ascii=True).encode()
+
+
+@lru_cache(maxsize=256)
+def _scored_head(count: int, names: tuple[str, ...], reads: frozenset[str]) -> bytes:
+    return _head([0] * count, [(names, reads)], [])
 
 
 def unpack(payload: bytes) -> tuple[Outcome, ...]:
@@ -202,27 +280,70 @@ def unpack(payload: bytes) -> tuple[Outcome, ...]:
         InputError: The bytes are not of that form.
     """
     try:
-        (size,) = _HEADER.unpack_from(payload)
-        kinds, layouts, others = json.loads(payload[4 : 4 + size])
-        values = array("d")
-        values.frombytes(payload[4 + size :])
-        return tuple(_unpack_rows(kinds, layouts, iter(others), _little_endian(values)))
-    except (struct.error, ValueError, KeyError, TypeError, IndexError, StopIteration) as error:
+        header, values = _opened(payload)
+        return tuple(_unpack_rows(header, values))
+    except (struct.error, ValueError, KeyError, TypeError, IndexError, StopIteration, RecursionError) as error:
         raise InputError(f"not a packed sequence of outcomes: {error}") from None
 
 
-def _unpack_rows(kinds: list[int | str], layouts: list[Any], others: Any, values: array[float]) -> list[Outcome]:
+def unpack_scores(payload: bytes) -> tuple[tuple[str, ...], frozenset[str], int, array[float]] | None:
+    """Return the numbers of packed outcomes that are all scored and have the same components, without unpacking each.
+
+    Returns:
+        Component names (K), what was read, the number of outcomes N, and N times (score, then K components) in one
+        flat array; None when some outcome is no score or has other components: then use `unpack`.
+
+    Raises:
+        InputError: The bytes are not of that form.
+    """
+    try:
+        header, values = _opened(payload)
+    except (struct.error, ValueError, TypeError, IndexError, RecursionError) as error:
+        raise InputError(f"not a packed sequence of outcomes: {error}") from None
+    if len(header.layouts) != 1 or header.others:
+        return None
+    names, reads = header.layouts[0]
+    if len(values) != len(header.kinds) * (1 + len(names)):
+        raise InputError("not a packed sequence of outcomes: the header states another number of numbers")
+    return names, reads, len(header.kinds), values
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    kinds: tuple[int | str, ...]
+    layouts: tuple[tuple[tuple[str, ...], frozenset[str]], ...]
+    others: tuple[tuple[Any, ...], ...]
+
+
+@lru_cache(maxsize=256)
+def _header(head: bytes) -> _Header:
+    kinds, layouts, others = json.loads(head)
+    return _Header(
+        tuple(kinds),
+        tuple((tuple(names), frozenset(reads)) for names, reads in layouts),
+        tuple(tuple(fields) for fields in others),
+    )
+
+
+def _opened(payload: bytes) -> tuple[_Header, array[float]]:
+    (size,) = _HEADER.unpack_from(payload)
+    values = array("d")
+    values.frombytes(payload[4 + size :])
+    return _header(payload[4 : 4 + size]), _little_endian(values)
+
+
+def _unpack_rows(header: _Header, values: array[float]) -> list[Outcome]:
     rows: list[Outcome] = []
     position = 0
-    read_sets = [frozenset(reads) for _, reads in layouts]
-    for kind in kinds:
+    others = iter(header.others)
+    for kind in header.kinds:
         if isinstance(kind, int):
-            names = layouts[kind][0]
+            names, reads = header.layouts[kind]
             end = position + 1 + len(names)
             if end > len(values):
                 raise ValueError("fewer numbers than the header states")
             components = tuple(zip(names, values[position + 1 : end], strict=True))
-            rows.append(Scored(values[position], components, read_sets[kind]))
+            rows.append(Scored(values[position], components, reads))
             position = end
         else:
             rows.append(_BY_LETTER[kind](*next(others)))

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ItemSeed:
-    """The randomness of one item: `run` is the run's seed, `key` the item's key (with any purpose appended)."""
+    """The randomness of one item.
+
+    Attributes:
+        run: The run's seed.
+        key: The item's key; `child` appends its purpose after a unit separator (U+001F).
+    """
 
     run: int
     key: str
@@ -22,11 +27,15 @@ class ItemSeed:
         return ItemSeed(self.run, f"{self.key}\x1f{purpose}")
 
     def integer(self) -> int:
-        """Return 128 bits: the first half of SHA-256 over run seed and key."""
-        return int.from_bytes(hashlib.sha256(f"{self.run}\x1e{self.key}".encode()).digest()[:16], "little")
+        """Return 128 bits: the first 16 bytes, little-endian, of SHA-256 over run, U+001E and key in UTF-8.
+
+        A key out of a log may hold a lone surrogate; it is encoded as the three bytes that it would have in UTF-8.
+        """
+        text = f"{self.run}\x1e{self.key}".encode("utf-8", "surrogatepass")
+        return int.from_bytes(hashlib.sha256(text).digest()[:16], "little")
 
     def fraction(self) -> float:
-        """Return a number in [0, 1), uniform over keys."""
+        """Return a number in [0, 1), uniform over keys: the upper 53 bits of `integer`, over 2^53."""
         return (self.integer() >> 75) / float(1 << 53)
 
     def generator(self) -> np.random.Generator:

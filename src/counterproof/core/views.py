@@ -44,6 +44,8 @@ UNTRACKED = "*"
 def reads_labels(reads: frozenset[str]) -> bool:
     """Return whether a set of read fields holds a label, or something that cannot be tracked.
 
+    A derived property counts as the field that it comes from; a name that is no field counts as a label.
+
     >>> reads_labels(frozenset({"answer"})), reads_labels(frozenset({"answer", "gold_answers"}))
     (False, True)
     """
@@ -53,9 +55,19 @@ def reads_labels(reads: frozenset[str]) -> bool:
 
 
 class FieldView:
-    """A trajectory through which only the declared fields can be read.
+    """A trajectory through which only the declared fields can be read, and nothing can be written.
 
-    Derived properties (`retrieved`, `cited`) need the field that they come from.
+    Derived properties (`retrieved`, `cited`) need the field that they come from. The view stops mistakes, not malice:
+    Python keeps nothing private.
+
+    Args:
+        record: What is looked at.
+        reads: Names of the fields that may be read.
+        owner: Who looks, as error messages name it.
+
+    Raises:
+        BoundaryError: On reading a field that was not declared, and on every write.
+        AttributeError: On reading what is no field of a trajectory.
     """
 
     __slots__ = ("_owner", "_reads", "_record")
@@ -84,7 +96,15 @@ class FieldView:
 
 
 class TrackingMapping(Mapping[str, Any]):
-    """A mapping that notes which keys were read; iterating over the values counts as reading all of them."""
+    """A mapping that notes which keys were read.
+
+    Looking whether a key is there counts as reading it, and iterating over the values as reading all of them; the names
+    of the keys and their number are free. A key that is missing is not noted.
+
+    Args:
+        values: What is read.
+        note: Called with the key at each read.
+    """
 
     def __init__(self, values: Mapping[str, Any], note: Callable[[str], None]) -> None:
         self._values = values

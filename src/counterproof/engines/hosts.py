@@ -8,7 +8,7 @@ from typing import Any
 from counterproof.core.errors import BindingError, nearest
 from counterproof.core.outcomes import Outcome
 from counterproof.engines.port import Job
-from counterproof.isolation import Limits, Worker, attempt
+from counterproof.isolation import Limits, Worker, guarded
 
 
 class InProcess:
@@ -17,7 +17,7 @@ class InProcess:
     An exception or SystemExit becomes `Failed`; Ctrl-C passes.
 
     Args:
-        verifiers: Callables by name.
+        verifiers: Callables by name, whose outcomes were checked where they were made (`binding.bind` does).
     """
 
     def __init__(self, verifiers: Mapping[str, Callable[[Any], Outcome]]) -> None:
@@ -31,7 +31,7 @@ class InProcess:
         """
         verifiers = self._verifiers
         try:
-            return [attempt(verifiers[name], record) for name, record in jobs]
+            return [guarded(verifiers[name], record) for name, record in jobs]
         except KeyError as error:
             name = error.args[0]
             raise BindingError(f"there is no verifier '{name}'; {nearest(str(name), verifiers)}") from None

@@ -14,9 +14,9 @@ import weakref
 from collections.abc import Iterator, Sequence
 
 from counterproof.core.errors import BindingError, InputError, IsolationError
-from counterproof.core.outcomes import Failed, Outcome, TimedOut, unpack
+from counterproof.core.outcomes import Failed, Outcome, TimedOut, sound, unpack
 from counterproof.isolation import frames
-from counterproof.isolation.attempts import describe, sound
+from counterproof.isolation.attempts import describe
 from counterproof.isolation.limits import Limits
 from counterproof.isolation.process import Event, Process
 

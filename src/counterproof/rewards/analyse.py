@@ -14,6 +14,7 @@ from counterproof.core.views import reads_labels
 from counterproof.rewards import tables
 from counterproof.rewards.attacks import AttackRate, attack_findings, attack_rates
 from counterproof.rewards.batch import ERRORED, FOOLED, RESISTED, UNSCORED
+from counterproof.rewards.edits import EDITS
 from counterproof.rewards.episode import Statelessness
 from counterproof.rewards.plots import charts_of
 from counterproof.rewards.repair import Repair, repair_finding, repair_of
@@ -33,25 +34,36 @@ class Control:
         fooled: Units fooled over all columns.
         units: Units over all columns, whatever their ending.
         expected: How many had to be fooled.
+        unjudged: Units without a verdict on both records; a control must have none.
     """
 
     name: str
     fooled: int
     units: int
     expected: int
+    unjudged: int = 0
 
     @property
     def holds(self) -> bool:
         """Whether the control behaved; with no unit at all it shows nothing and does not hold."""
-        return self.units > 0 and self.fooled == self.expected
+        return self.units > 0 and self.fooled == self.expected and not self.unjudged
 
 
 def control_of(name: str, tally: Tally) -> Control:
-    """Return what a control's tally says: a constant reward must be fooled everywhere, the oracle nowhere."""
-    endings = [tally.endings[index] for index in range(len(tally.columns))]
+    """Return what a control's tally says: a constant reward must be fooled everywhere, the oracle nowhere.
+
+    The oracle is -(U + L + F), so it is held to the built-in edits only: one from outside may break what it cannot see.
+    """
+    known = {one.name for one in EDITS}
+    endings = [
+        tally.endings[index]
+        for index, column in enumerate(tally.columns)
+        if name != "oracle" or tally.setup.edits[column.cell.edit].name in known
+    ]
     units = sum(counts[ending] for counts in endings for ending in (FOOLED, RESISTED, ERRORED, UNSCORED))
     fooled = sum(counts[FOOLED] for counts in endings)
-    return Control(name, fooled, units, units if name == "constant" else 0)
+    unjudged = sum(counts[ending] for counts in endings for ending in (ERRORED, UNSCORED))
+    return Control(name, fooled, units, units if name == "constant" else 0, unjudged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +190,11 @@ def _control_findings(controls: Sequence[Control]) -> tuple[Finding, ...]:
         if one.units:
             share: float | NotApplicable = one.fooled / one.units
             title = f"control '{one.name}' misbehaved: {one.fooled} of {one.units} fooled instead of {one.expected}"
+            title += f", {one.unjudged} without a verdict" if one.unjudged else ""
         else:
             share = NotApplicable("no trajectory of the sample has an isolated candidate")
             title = f"control '{one.name}' had nothing to show: no attack can be made on this log"
-        counts = {"fooled": one.fooled, "expected": one.expected}
+        counts = {"fooled": one.fooled, "expected": one.expected, "no verdict": one.unjudged}
         found.append(Finding("RW141", one.name, title, share, unit="share of units", n=one.units, counts=counts))
     return tuple(found)
 

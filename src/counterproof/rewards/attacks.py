@@ -60,7 +60,7 @@ def attack_rates(tally: Tally, seed: ItemSeed, replicates: int) -> tuple[AttackR
         AttackRate(
             column,
             index,
-            _explained(rates[index], tally, column),
+            _explained(rates[index], tally, index),
             tail_summary(tally.margins[index]),
             tally.ties[index],
             tally.endings[index][ERRORED],
@@ -70,15 +70,14 @@ def attack_rates(tally: Tally, seed: ItemSeed, replicates: int) -> tuple[AttackR
     )
 
 
-def _explained(rate: RateEstimate | NotApplicable, tally: Tally, column: Column) -> RateEstimate | NotApplicable:
+def _explained(rate: RateEstimate | NotApplicable, tally: Tally, index: int) -> RateEstimate | NotApplicable:
     if isinstance(rate, RateEstimate):
         return rate
-    index = next(i for i, one in enumerate(tally.columns) if one == column)
     lost = tally.endings[index][ERRORED] + tally.endings[index][UNSCORED]
     if lost:
         return NotApplicable(f"none of {lost} units has a verdict on both records")
-    kind = "strictly isolated" if column.strict else "isolated"
-    return NotApplicable(f"no trajectory has an {kind} candidate" if kind == "isolated" else f"no {kind} candidate")
+    kind = "a strictly isolated" if tally.columns[index].strict else "an isolated"
+    return NotApplicable(f"no trajectory has {kind} candidate")
 
 
 def attack_findings(rates: Sequence[AttackRate], tally: Tally, reads_labels: bool) -> tuple[Finding, ...]:
@@ -112,6 +111,7 @@ def _finding(one: AttackRate, tally: Tally, reads_labels: bool) -> Finding:
             warnings=_verdict_warnings(one, 0),
         )
     rate = one.rate
+    warnings = (*rate.warnings, *_verdict_warnings(one, rate.n_units))
     return Finding(
         code,
         subject,
@@ -124,10 +124,10 @@ def _finding(one: AttackRate, tally: Tally, reads_labels: bool) -> Finding:
         clusters=rate.n_clusters,
         counts=counts,
         values=_values(one, rate),
-        verdict=_verdict(rate),
+        verdict=_verdict(rate, warnings),
         proven=edit.proven,
         label_free=label_free,
-        warnings=(*rate.warnings, *_verdict_warnings(one, rate.n_units)),
+        warnings=warnings,
         evidence=evidence,
     )
 
@@ -153,10 +153,11 @@ def _values(one: AttackRate, rate: RateEstimate) -> dict[str, float | str]:
     return values
 
 
-def _verdict(rate: RateEstimate) -> Verdict:
+def _verdict(rate: RateEstimate, warnings: tuple[HealthWarning, ...]) -> Verdict:
     if rate.n_events:
         return Verdict.REFUTED
-    return Verdict.SUPPORTED if rate.row_interval.upper <= CLEAN else Verdict.INCONCLUSIVE
+    clean = rate.row_interval.upper <= CLEAN and not any(one.blocking for one in warnings)
+    return Verdict.SUPPORTED if clean else Verdict.INCONCLUSIVE
 
 
 def _verdict_warnings(one: AttackRate, counted: int) -> tuple[HealthWarning, ...]:

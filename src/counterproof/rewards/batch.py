@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from counterproof.core.outcomes import Failed, Scored, TimedOut
+from counterproof.core.outcomes import Failed, Outcome, Scored, TimedOut, unpack_scores
 from counterproof.rewards.cells import Cell, Setup
 from counterproof.rewards.units import Unit
 
@@ -107,30 +107,44 @@ def _scores(
     state = np.zeros(size, dtype=np.int8)
     margin = np.zeros(size)
     columns: dict[str, int] = {}
-    rows: list[list[float]] = []
-    layout: tuple[str, ...] = ()
-    slots: list[int] = []
+    parts: list[tuple[int, int, list[int], NDArray[np.float64]]] = []
     row = 0
     for unit in units:
-        base = unit.outcomes[0]
-        for outcome in unit.outcomes[1:]:
-            values = [0.0] * len(columns)
-            if type(base) is Scored and type(outcome) is Scored:
-                margin[row] = base.score - outcome.score
-                for scored, sign in ((base, 1.0), (outcome, -1.0)):
-                    names = tuple(name for name, _ in scored.components)
-                    if names != layout:
-                        layout, slots = names, [columns.setdefault(name, len(columns)) for name in names]
-                        values.extend([0.0] * (len(columns) - len(values)))
-                    for slot, (_, number) in zip(slots, scored.components, strict=True):
-                        values[slot] += sign * number
-            else:
-                failed = any(isinstance(one, (Failed, TimedOut)) for one in (base, outcome))
-                state[row] = ERRORED if failed else UNSCORED
-            rows.append(values)
-            row += 1
+        end = row + len(unit.candidates)
+        table = unpack_scores(unit.packed) if unit.candidates else None
+        if table is not None:
+            names, _, count, flat = table
+            values = np.frombuffer(flat, dtype=np.float64).reshape(count, 1 + len(names))
+            margin[row:end] = values[0, 0] - values[1:, 0]
+            slots = [columns.setdefault(name, len(columns)) for name in names]
+            parts.append((row, end, slots, values[0, 1:] - values[1:, 1:]))
+        elif unit.candidates:
+            parts += _mixed(unit.outcomes, row, state, margin, columns)
+        row = end
     payments = np.zeros((size, len(columns)))
-    for index, values in enumerate(rows):
-        payments[index, : len(values)] = values
-    order = sorted(columns, key=str)
+    for start, stop, slots, deltas in parts:
+        payments[start:stop, slots] += deltas
+    order = sorted(columns)
     return state, margin, tuple(order), payments[:, [columns[name] for name in order]]
+
+
+def _mixed(
+    outcomes: Sequence[Outcome],
+    start: int,
+    state: NDArray[np.int8],
+    margin: NDArray[np.float64],
+    columns: dict[str, int],
+) -> list[tuple[int, int, list[int], NDArray[np.float64]]]:
+    """Fill in the margins of a unit whose outcomes are not all scores of one layout; return its component deltas."""
+    base = outcomes[0]
+    parts = []
+    for row, outcome in enumerate(outcomes[1:], start):
+        if type(base) is Scored and type(outcome) is Scored:
+            margin[row] = base.score - outcome.score
+            for scored, sign in ((base, 1.0), (outcome, -1.0)):
+                slots = [columns.setdefault(name, len(columns)) for name, _ in scored.components]
+                parts.append((row, row + 1, slots, sign * np.array([[value for _, value in scored.components]])))
+        else:
+            failed = any(isinstance(one, (Failed, TimedOut)) for one in (base, outcome))
+            state[row] = ERRORED if failed else UNSCORED
+    return parts

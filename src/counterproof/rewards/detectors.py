@@ -47,9 +47,16 @@ class Detector:
 
     def __call__(self, record: Trajectory, corpus: Corpus) -> bool:
         """Return whether the contract is broken in this way."""
+        return self.callable(record, corpus)
+
+    @property
+    def callable(self) -> Callable[[Trajectory, Corpus], bool]:
+        """The statement on whole records: through a field view of what it declares, unless it is built in."""
         if self.trusted:
-            return self.detect(record, corpus)
-        return bool(self.detect(FieldView(record, self.reads, f"detector '{self.name}'"), corpus))
+            return self.detect
+        return lambda record, corpus: bool(
+            self.detect(FieldView(record, self.reads, f"detector '{self.name}'"), corpus)
+        )
 
     @property
     def reads_labels(self) -> bool:
@@ -100,21 +107,25 @@ def under_retrieval(record: Trajectory, corpus: Corpus) -> bool:
 
 def cited_not_retrieved(record: Trajectory, corpus: Corpus) -> bool:
     """L: some cited id is a real passage that was never retrieved."""
-    retrieved = record.steps.retrieved
-    passages = corpus.passages
-    return any(cited not in retrieved and cited in passages for cited in record.citations)
+    retrieved, passages = record.steps.retrieved, corpus.passages
+    for cited in record.citations:  # noqa: SIM110 - `any` over a generator takes three times as long here
+        if cited not in retrieved and cited in passages:
+            return True
+    return False
 
 
 def fake_citation(record: Trajectory, corpus: Corpus) -> bool:
     """F: some cited id is no passage of the corpus."""
     passages = corpus.passages
-    return any(cited not in passages for cited in record.citations)
+    for cited in record.citations:  # noqa: SIM110 - `any` over a generator takes three times as long here
+        if cited not in passages:
+            return True
+    return False
 
 
 def support_mismatch(record: Trajectory, corpus: Corpus) -> bool:
     """Some cited id is no support id (reads labels)."""
-    support = record.support_ids
-    return any(cited not in support for cited in record.citations)
+    return not record.support_ids.issuperset(record.citations)
 
 
 def repeated_query(record: Trajectory, corpus: Corpus) -> bool:
@@ -160,12 +171,3 @@ DETECTORS: tuple[Detector, ...] = (
 
 STRICT = frozenset({"repeated_query", "over_retrieval", "answer_without_citation"})
 """Hygiene detectors that a strictly isolated edit leaves unchanged, besides those that users add."""
-
-
-def flags_of(record: Trajectory, corpus: Corpus, detectors: tuple[Detector, ...]) -> int:
-    """Return a bit mask: bit i is set when detector i fires."""
-    mask = 0
-    for bit, one in enumerate(detectors):
-        if one(record, corpus):
-            mask |= 1 << bit
-    return mask

@@ -6,11 +6,10 @@ the fields that it declares to write; everything else is kept by construction.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from counterproof.core.errors import BoundaryError, InputError
 from counterproof.core.records import Corpus, Search, Steps, Trajectory
@@ -37,9 +36,8 @@ class EditContext:
     depths: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One edited version of a trajectory.
+class Candidate(NamedTuple):
+    """One edited version of a trajectory. A named tuple, because an audit makes one for nearly every call.
 
     Attributes:
         key: Unique within the edit and the trajectory; stable over runs.
@@ -103,7 +101,7 @@ class Edit:
         if not self.writes.issuperset(candidate.changes):
             wrong = ", ".join(sorted(candidate.changes.keys() - self.writes))
             raise BoundaryError(f"edit '{self.name}' changed {wrong}, which it did not declare to write")
-        return dataclasses.replace(record, **candidate.changes)
+        return record.edited(candidate.changes)
 
 
 def edit(
@@ -165,9 +163,9 @@ def _deletion_targets(view: Any, context: EditContext) -> frozenset[str]:
 
 
 def _fabricate(view: Any, context: EditContext) -> Iterator[Candidate]:
-    for position in range(len(view.citations)):
+    for position, slot in enumerate(citation_slots(view)):
         fake = _nonexistent(f"{view.trajectory_id}/{position}", context.corpus)
-        yield Candidate(str(position), replace_citation(view, position, fake), position)
+        yield Candidate(str(position), slot.replaced(fake), position)
 
 
 def _nonexistent(key: str, corpus: Corpus) -> str:
@@ -191,30 +189,42 @@ def _launder(view: Any, context: EditContext) -> Iterator[Candidate]:
         ties.append((name, ranking.tie_at_top, ranking.tie_at_edge))
         for rank, passage in enumerate(ranking.passages):
             ranks.setdefault(passage, []).append((name, rank))
+    slots = tuple(enumerate(citation_slots(view)))
+    tied = tuple(ties)
     for passage, found in ranks.items():
-        for position in range(len(citations)):
-            changes = replace_citation(view, position, passage)
-            yield Candidate(f"{position}:{passage}", changes, position, tuple(found), tuple(ties))
+        ranked = tuple(found)
+        for position, slot in slots:
+            yield Candidate(f"{position}:{passage}", slot.replaced(passage), position, ranked, tied)
 
 
-def replace_citation(view: Any, position: int, new: str) -> dict[str, Any]:
-    """Return the changes that replace one citation, in the list and where it is marked `[id]` in the final message.
+class CitationSlot(NamedTuple):
+    """The place of one citation: what stands around it in the list, and around its marker in the final message.
 
-    The marker rewritten is the one of the same occurrence: the second `[a]` for the second citation of `a`. A message
-    without that marker is left as it is. An id without white space leaves the number of tokens unchanged.
+    `text` is None where the message has no marker for it.
     """
-    citations = view.citations
-    old = citations[position]
-    changes: dict[str, Any] = {"citations": (*citations[:position], new, *citations[position + 1 :])}
-    marker, text = f"[{old}]", view.raw_final
-    start = text.find(marker)
-    for _ in range(citations[:position].count(old)):
-        if start < 0:
-            return changes
-        start = text.find(marker, start + 1)
-    if start >= 0:
-        changes["raw_final"] = f"{text[:start]}[{new}]{text[start + len(marker) :]}"
-    return changes
+
+    head: tuple[str, ...]
+    tail: tuple[str, ...]
+    text: tuple[str, str] | None
+
+    def replaced(self, new: str) -> dict[str, Any]:
+        """Return the changes that put another id here; an id without white space keeps the number of tokens."""
+        citations = (*self.head, new, *self.tail)
+        if self.text is None:
+            return {"citations": citations}
+        return {"citations": citations, "raw_final": f"{self.text[0]}[{new}]{self.text[1]}"}
+
+
+def citation_slots(view: Any) -> Iterator[CitationSlot]:
+    """Yield the slot of every citation. The second citation of an id belongs to its second marker `[id]`."""
+    citations, text = view.citations, view.raw_final
+    after: dict[str, int] = {}
+    for position, old in enumerate(citations):
+        marker = f"[{old}]"
+        start = text.find(marker, after.get(old, 0)) if after.get(old, 0) >= 0 else -1
+        after[old] = start + len(marker) if start >= 0 else -1
+        around = (text[:start], text[start + len(marker) :]) if start >= 0 else None
+        yield CitationSlot(citations[:position], citations[position + 1 :], around)
 
 
 LEXICAL_BUDGETS = (8,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from counterproof.core.episodes import Call, Done, Event, Request, Verify
 from counterproof.core.outcomes import Outcome, pack, unpack
@@ -11,7 +11,16 @@ from counterproof.core.records import Trajectory
 from counterproof.core.seeds import ItemSeed
 from counterproof.rewards.cells import Setup
 from counterproof.rewards.edits import EditContext
-from counterproof.rewards.units import Funnel, Isolated, Unit, call_names, counterfactuals, encode_unit
+from counterproof.rewards.units import (
+    Funnel,
+    Isolated,
+    Prepared,
+    Unit,
+    call_names,
+    counterfactuals,
+    encode_unit,
+    prepare,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +29,10 @@ class AuditContext:
 
     setup: Setup
     edits: EditContext
+    prepared: Prepared = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prepared", prepare(self.setup))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +54,7 @@ class AuditEpisode:
 
     def start(self, item: Trajectory, context: AuditContext, seed: ItemSeed) -> AuditState:
         """Return the state with all candidates built."""
-        flags, funnel, kept, records = counterfactuals(item, context.setup, context.edits)
+        flags, funnel, kept, records = counterfactuals(item, context.prepared, context.edits)
         names = call_names(context.setup, kept)
         calls = tuple(map(Call, names, (item, *records)))
         return AuditState(item, flags, funnel, tuple(kept), Verify(calls, self.verifier))
@@ -58,12 +71,11 @@ class AuditEpisode:
             state.flags,
             state.funnel,
             state.candidates,
-            event.outcomes,
         )
         return state, Done(unit)
 
     def encode(self, result: Unit) -> bytes:
-        """Return the unit as bytes for the ledger."""
+        """Return the unit as bytes for the ledger, without outcomes: those of the event stand beside it."""
         return encode_unit(result)
 
 

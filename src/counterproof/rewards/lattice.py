@@ -125,7 +125,10 @@ class Need:
 
 
 def least_weights(groups: Mapping[tuple[str, Delta], float], names: Sequence[str]) -> tuple[Need, ...]:
-    """Return, for each detector alone, the least lambda with m0 + lambda Delta_d >= delta for every candidate.
+    """Return, for each detector alone, the least lambda >= 0 that lifts every success to a margin of delta or more.
+
+    Candidates that resist already (margin above the tolerance) must go on resisting: a detector that falls under an
+    edit (Delta_d = -1) sets a ceiling, and there is no weight where the ceiling is not above the need.
 
     Args:
         groups: Smallest base margin m0 by (attack, detector deltas over `names`), isolated candidates only.

@@ -13,9 +13,10 @@ import string
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import fsum
 
 from counterproof.core.errors import BindingError, nearest
-from counterproof.core.outcomes import Outcome, outcome_of
+from counterproof.core.outcomes import Scored
 from counterproof.core.records import Corpus, Trajectory
 from counterproof.rewards.detectors import DETECTORS
 
@@ -46,9 +47,10 @@ class Reward:
     reads: frozenset[str]
     title: str
 
-    def __call__(self, record: Trajectory, corpus: Corpus) -> Outcome:
-        """Return the typed outcome for a record."""
-        return outcome_of(self.components(record, corpus), self.reads)
+    def __call__(self, record: Trajectory, corpus: Corpus) -> Scored:
+        """Return the typed outcome for a record; the terms are finite by construction."""
+        terms = self.components(record, corpus)
+        return Scored(fsum(terms.values()), tuple(terms.items()), self.reads)
 
 
 def normalise_answer(text: str) -> str:
@@ -64,6 +66,8 @@ def normalise_answer(text: str) -> str:
 
 def answer_score(answer: str, golds: tuple[str, ...]) -> float:
     """Return *a*: the maximum over golds of (exact match + token F1) / 2, in [0, 1]; 0 without golds.
+
+    A gold of which normalisation leaves nothing ("The") matches nothing, so that no answer at all never matches it.
 
     >>> answer_score("Paris, France", ("Paris",)) == (0 + 2 / 3) / 2
     True

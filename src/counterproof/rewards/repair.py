@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterproof.core.findings import Finding, Verdict
+from counterproof.core.findings import Finding, HealthWarning, Verdict
 from counterproof.core.outcomes import NotApplicable
 from counterproof.rewards.lattice import Need, least_weights, minimal_subsets
+from counterproof.rewards.selection import Selector
 from counterproof.rewards.tally import Tally
 
+MOSTLY_ERRORED = 0.05
+"""A larger share of units without a verdict keeps a repair from reading as sufficient."""
 CONDITION = "on these units: conditional on this reward, these attacks, these candidate generators and this pool"
 
 
@@ -25,6 +28,8 @@ class Repair:
         sufficient: Whether a subset leaves no success in any primary cell.
         minimal: Inclusion-minimal sufficient subsets, as bit masks.
         needs: Least sufficient weight of each detector alone.
+        seen: Units of all primary cells, whatever became of their verdicts.
+        open: Those that a subset leaves neither fooled nor seen to resist, because a verdict is missing.
     """
 
     cells: tuple[str, ...]
@@ -33,6 +38,8 @@ class Repair:
     sufficient: tuple[bool, ...]
     minimal: tuple[int, ...]
     needs: tuple[Need, ...]
+    seen: int
+    open: tuple[int, ...]
 
     @property
     def needed(self) -> bool:
@@ -51,6 +58,8 @@ def repair_of(tally: Tally) -> Repair:
     sufficient = tuple(bool(one) for one in (counts == 0).all(axis=1)) if primary else (False,) * subsets
     names = {tally.setup.edits[cell.edit].name for cell in tally.cells if cell.primary}
     groups = {key: worst for key, worst in tally.groups.items() if key[0] in names}
+    seen = _with_candidates(tally)
+    decided = units[np.array([cell.primary for cell in tally.cells], dtype=np.bool_)].sum(axis=0)
     return Repair(
         tuple(tally.cells[i].name for i in primary),
         tuple(int(units[i].max()) for i in primary),
@@ -58,6 +67,17 @@ def repair_of(tally: Tally) -> Repair:
         sufficient,
         minimal_subsets(sufficient),
         least_weights(groups, tally.lattice.names),
+        seen,
+        tuple(int(n) for n in seen - decided),
+    )
+
+
+def _with_candidates(tally: Tally) -> int:
+    """Return how many units the primary cells have, whatever became of their verdicts."""
+    return sum(
+        sum(tally.endings[index].values())
+        for index, column in enumerate(tally.columns)
+        if column.cell.primary and column.selector is Selector.ORACLE_WORST and not column.strict and not column.common
     )
 
 
@@ -82,5 +102,29 @@ def repair_finding(repair: Repair, tally: Tally) -> Finding:
     else:
         estimate, verdict = float(repair.minimal[0].bit_count()), Verdict.SUPPORTED
         title = f"smallest repair: {' or '.join(labels)} {CONDITION}"
-    units = sum(repair.units)
-    return Finding("RW110", subject, title, estimate, unit="detectors added", n=units, values=values, verdict=verdict)
+    missing = max((repair.open[one] for one in repair.minimal), default=0)
+    warnings = _missing_verdicts(missing, repair.seen) if repair.cells else ()
+    if verdict is Verdict.SUPPORTED and any(one.blocking for one in warnings):
+        verdict = Verdict.INCONCLUSIVE
+    return Finding(
+        "RW110",
+        subject,
+        title,
+        estimate,
+        unit="detectors added",
+        n=sum(repair.units),
+        counts={"no verdict": missing},
+        values=values,
+        verdict=verdict,
+        warnings=warnings,
+    )
+
+
+def _missing_verdicts(missing: int, total: int) -> tuple[HealthWarning, ...]:
+    if not missing:
+        return ()
+    message = (
+        f"on up to {missing} of {total} units the repaired reward is neither fooled nor seen to resist, because the "
+        "verifier gave no verdict on a candidate"
+    )
+    return (HealthWarning("repair-without-verdict", message, blocking=missing / total > MOSTLY_ERRORED),)

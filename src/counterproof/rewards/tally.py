@@ -12,7 +12,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from counterproof.core.outcomes import Abstained, Failed, Outcome, Scored, TimedOut
+from counterproof.core.outcomes import Abstained, Failed, Outcome, Scored, TimedOut, unpack_scores
 from counterproof.rewards.batch import FOOLED, RESISTED, UNSCORED, Batch, batch_of
 from counterproof.rewards.cells import TOLERANCE, Cell, Setup, cells_of
 from counterproof.rewards.lattice import Delta, Lattice, endings, lattice_of
@@ -48,7 +48,7 @@ class Cancellation:
         payback: Minus the sum of negative ones.
         payers: Payback by component.
         penalties: Penalty by component.
-        unpenalised: Units in which no component fell.
+        unpenalised: Units in which no component fell, nor what no component explains.
         opaque: Largest absolute part of a margin that no component explains.
         units: Units summed over.
     """
@@ -147,15 +147,22 @@ class Tally:
         self.incidence.add(clusters, np.c_[fired, np.ones(len(units), dtype=np.int64)])
         self.trajectories += len(units)
         for unit in units:
-            self.calls += len(unit.outcomes)
+            table = unpack_scores(unit.packed)
+            if table is not None:
+                self.calls += table[2]
+                self.reads |= table[1]
+                continue
             for outcome in unit.outcomes:
-                if type(outcome) is Scored:
-                    if outcome.reads is not self.reads and not outcome.reads <= self.reads:
-                        self.reads |= outcome.reads
-                    continue
-                self.failures += isinstance(outcome, (Failed, TimedOut))
-                reason = outcome.reason if isinstance(outcome, (Failed, Abstained)) else ""
-                self.reasons[f"{type(outcome).__name__}: {reason}"[:200].rstrip(": ")] += 1
+                self._count_outcome(outcome)
+
+    def _count_outcome(self, outcome: Outcome) -> None:
+        self.calls += 1
+        if isinstance(outcome, Scored):
+            self.reads |= outcome.reads
+            return
+        self.failures += isinstance(outcome, (Failed, TimedOut))
+        reason = outcome.reason if isinstance(outcome, (Failed, Abstained)) else ""
+        self.reasons[f"{type(outcome).__name__}: {reason}"[:200].rstrip(": ")] += 1
 
     def _count_funnel(self, units: list[Unit]) -> None:
         for unit in units:
@@ -195,26 +202,24 @@ class Tally:
         total.units += len(chosen)
         total.penalty += float(gains.sum())
         total.payback += float(losses.sum())
-        total.unpenalised += int((gains.sum(axis=1) == 0).sum())
-        if len(chosen):
-            total.opaque = max(total.opaque, float(np.abs(batch.opaque[chosen]).max()))
+        opaque = batch.opaque[chosen]
+        total.unpenalised += int(((gains.sum(axis=1) == 0) & (opaque <= TOLERANCE)).sum())
+        total.opaque = max(total.opaque, float(np.abs(opaque).max(initial=0.0)))
         for name, gain, loss in zip(batch.components, gains.sum(axis=0), losses.sum(axis=0), strict=True):
             total.penalties[name] += float(gain)  # type: ignore[assignment]  # a Counter of reward units
             total.payers[name] += float(loss)  # type: ignore[assignment]
 
     def _keep_examples(self, batch: Batch, index: int, chosen: Selected, counted: NDArray[np.bool_]) -> None:
-        found = [
-            Example(
-                float(margin),
-                unit.trajectory_id,
-                candidate.key,
-                candidate.edit,
-                (unit.outcomes[0], unit.outcomes[1 + batch.place[c]]),
-            )
-            for n, c, margin in zip(chosen.units[counted], chosen.chosen[counted], chosen.margin[counted], strict=True)
-            for unit in (batch.units[n],)
-            for candidate in (unit.candidates[batch.place[c]],)
-        ]
+        worst = np.flatnonzero(counted)
+        cut = np.sort(chosen.margin[worst])[min(EXAMPLES, len(worst)) - 1] if len(worst) else 0.0
+        found = []
+        for n, c, margin in zip(chosen.units[worst], chosen.chosen[worst], chosen.margin[worst].tolist(), strict=True):
+            if margin <= cut:
+                unit, place = batch.units[n], int(batch.place[c])
+                outcomes = unit.outcomes
+                one = unit.candidates[place]
+                pair = (outcomes[0], outcomes[1 + place])
+                found.append(Example(margin, unit.trajectory_id, one.key, one.edit, pair))
         self.examples[index] = heapq.nsmallest(EXAMPLES, [*self.examples[index], *found])
 
     def _count_lattice(self, batch: Batch) -> None:

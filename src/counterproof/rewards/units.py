@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from counterproof.core.errors import InputError
-from counterproof.core.outcomes import Outcome, pack, unpack
-from counterproof.core.records import Trajectory
+from counterproof.core.outcomes import Outcome, unpack
+from counterproof.core.records import Corpus, Trajectory
 from counterproof.rewards.cells import Setup
-from counterproof.rewards.detectors import flags_of
-from counterproof.rewards.edits import EditContext
+from counterproof.rewards.edits import Edit, EditContext
+
+_JSON = json.JSONEncoder(separators=(",", ":"))
 
 
-@dataclass(frozen=True, slots=True)
-class Isolated:
-    """One isolated candidate.
+class Isolated(NamedTuple):
+    """One isolated candidate. A named tuple, because an audit makes one for nearly every call.
 
     Attributes:
         edit: Index of the edit.
@@ -67,7 +68,7 @@ class Unit:
         flags: Detector bits of the original.
         funnel: One entry an edit.
         candidates: The isolated ones, grouped by edit in order.
-        outcomes: Of the original, then of each candidate.
+        packed: Packed outcomes of the original, then of each candidate; empty before they are known.
     """
 
     trajectory_id: str
@@ -76,44 +77,96 @@ class Unit:
     flags: int
     funnel: tuple[Funnel, ...]
     candidates: tuple[Isolated, ...]
-    outcomes: tuple[Outcome, ...]
+    packed: bytes = b""
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Outcomes of the original, then of each candidate."""
+        return unpack(self.packed)
+
+
+class PreparedEdit(NamedTuple):
+    """An edit with what is the same for all trajectories.
+
+    Attributes:
+        edit: The edit.
+        touched: Bit and statement of each detector that reads what the edit writes; the others keep their value.
+        kept: Bits of those others.
+    """
+
+    edit: Edit
+    touched: tuple[tuple[int, Callable[[Trajectory, Corpus], bool]], ...]
+    kept: int
+
+
+class Prepared(NamedTuple):
+    """A setup with what is the same for all trajectories.
+
+    Attributes:
+        setup: The setup.
+        edits: Its edits, prepared.
+        detectors: Bit and statement of every detector.
+        contract: Bits of the contract detectors.
+        hygiene: Bits that a strictly isolated edit leaves unchanged.
+    """
+
+    setup: Setup
+    edits: tuple[PreparedEdit, ...]
+    detectors: tuple[tuple[int, Callable[[Trajectory, Corpus], bool]], ...]
+    contract: int
+    hygiene: int
+
+    def flags(self, record: Trajectory, corpus: Corpus) -> int:
+        """Return a bit mask of the detectors that fire."""
+        return sum(bit for bit, detect in self.detectors if detect(record, corpus))
+
+
+def prepare(setup: Setup) -> Prepared:
+    """Return a setup prepared for many trajectories."""
+    detectors = tuple((1 << bit, one) for bit, one in enumerate(setup.detectors))
+    edits = []
+    for one in setup.edits:
+        touched = tuple((bit, detect.callable) for bit, detect in detectors if detect.reads & one.writes)
+        edits.append(PreparedEdit(one, touched, sum(bit for bit, detect in detectors if not detect.reads & one.writes)))
+    called = tuple((bit, detect.callable) for bit, detect in detectors)
+    return Prepared(setup, tuple(edits), called, setup.contract_mask, setup.strict_mask)
 
 
 def counterfactuals(
-    record: Trajectory, setup: Setup, context: EditContext
+    record: Trajectory, prepared: Prepared, context: EditContext
 ) -> tuple[int, tuple[Funnel, ...], list[Isolated], list[Trajectory]]:
     """Return the original's flags, the funnel, the isolated candidates and their edited records.
 
     Detectors that read none of the fields that an edit writes keep the original's value; the others are computed.
     """
     corpus = context.corpus
-    original = flags_of(record, corpus, setup.detectors)
-    contract, hygiene = setup.contract_mask, setup.strict_mask
+    original = prepared.flags(record, corpus)
     funnels: list[Funnel] = []
     kept: list[Isolated] = []
     records: list[Trajectory] = []
-    for index, one in enumerate(setup.edits):
+    for index, (one, touched, untouched) in enumerate(prepared.edits):
         view = one.view(record)
-        targets = setup.mask(one.targets(view, context))
-        touched = [(1 << bit, d) for bit, d in enumerate(setup.detectors) if d.reads & one.writes]
-        untouched = original & ~sum(bit for bit, _ in touched)
+        targets = prepared.setup.mask(one.targets(view, context))
         constructed = eligible = isolated = strictly = 0
         ties: tuple[tuple[str, bool, bool], ...] = ()
+        unaffected = original & untouched
+        others = prepared.contract & ~targets
         for candidate in one.make(view, context):
             constructed += 1
             ties = candidate.ties
             edited = one.apply(record, candidate)
-            flags = untouched
+            flags = unaffected
             for bit, detect in touched:
                 if detect(edited, corpus):
                     flags |= bit
             if not targets or original & targets or flags & targets != targets:
                 continue
             eligible += 1
-            if (flags ^ original) & contract & ~targets:
+            changed = flags ^ original
+            if changed & others:
                 continue
             isolated += 1
-            strict = not (flags ^ original) & hygiene
+            strict = not changed & prepared.hygiene
             strictly += strict
             kept.append(Isolated(index, candidate.key, candidate.position, flags, strict, candidate.ranks))
             records.append(edited)
@@ -122,28 +175,27 @@ def counterfactuals(
 
 
 def encode_unit(unit: Unit) -> bytes:
-    """Return a unit as bytes: a length, a JSON head, then the packed outcomes. Equal units give equal bytes."""
-    head = [
-        unit.trajectory_id,
-        unit.cluster,
-        unit.model,
-        unit.flags,
-        [[f.targets, f.constructed, f.eligible, f.isolated, f.strict, f.ties] for f in unit.funnel],
-        [[c.edit, c.key, c.position, c.flags, int(c.strict), c.ranks] for c in unit.candidates],
-    ]
-    text = json.dumps(head, separators=(",", ":")).encode()
-    return len(text).to_bytes(4, "little") + text + pack(unit.outcomes)
+    """Return a unit without its outcomes, which the ledger holds already; equal units give equal bytes."""
+    return _JSON.encode(
+        [
+            unit.trajectory_id,
+            unit.cluster,
+            unit.model,
+            unit.flags,
+            [[f.targets, f.constructed, f.eligible, f.isolated, f.strict, f.ties] for f in unit.funnel],
+            unit.candidates,
+        ]
+    ).encode()
 
 
-def decode_unit(payload: bytes) -> Unit:
-    """Return the unit that `encode_unit` wrote.
+def decode_unit(payload: bytes, packed: bytes = b"") -> Unit:
+    """Return the unit that `encode_unit` wrote, with the packed outcomes of its request.
 
     Raises:
         InputError: The bytes are not of that form.
     """
     try:
-        size = int.from_bytes(payload[:4], "little")
-        trajectory, cluster, model, flags, funnel, candidates = json.loads(payload[4 : 4 + size])
+        trajectory, cluster, model, flags, funnel, candidates = json.loads(payload)
         return Unit(
             trajectory,
             cluster,
@@ -151,10 +203,10 @@ def decode_unit(payload: bytes) -> Unit:
             flags,
             tuple(Funnel(d, c, e, i, s, tuple(map(tuple, ties))) for d, c, e, i, s, ties in funnel),
             tuple(
-                Isolated(e, key, position, f, bool(strict), tuple((name, rank) for name, rank in ranks))
+                Isolated(e, key, position, f, strict, tuple((name, rank) for name, rank in ranks))
                 for e, key, position, f, strict, ranks in candidates
             ),
-            unpack(payload[4 + size :]),
+            packed,
         )
     except (ValueError, TypeError) as error:
         raise InputError(f"not an encoded unit of a rewards audit: {error}") from None

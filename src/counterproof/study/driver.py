@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -17,6 +19,9 @@ from counterproof.store import Note, Row, StageWriter
 
 BATCH_CALLS = 256
 """Calls a batch: large enough to spread the cost of an fsync, small enough to bound memory and loss."""
+
+SWEEP = 32
+"""Batches between two collections of young garbage."""
 
 Item = TypeVar("Item")
 Context = TypeVar("Context")
@@ -193,14 +198,33 @@ def drive(
     run = _Drive(episode, context, means)
     stream = iter(items)
     ticket = 0
-    while True:
-        while len(run.flying) < 2 * means.engine.slots and run.submit(ticket, stream):
-            ticket += 1
-        if not run.flying:
-            break
-        run.collect()
-    run.finish()
+    with _young_garbage_only() as sweep:
+        while True:
+            while len(run.flying) < 2 * means.engine.slots and run.submit(ticket, stream):
+                ticket += 1
+            if not run.flying:
+                break
+            run.collect()
+            if ticket % SWEEP == 0:
+                sweep()
+        run.finish()
     return Driven(run.items, run.resumed, run.calls, run.recalled)
+
+
+@contextmanager
+def _young_garbage_only() -> Iterator[Callable[[], object]]:
+    """Keep the cyclic collector from walking the whole heap while a stage runs; yields what to call now and then.
+
+    What an episode makes is freed by reference counts. With the collector on, the many short-lived records of a batch
+    make it walk the corpus and the pool again and again: a quarter of the time.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield lambda: gc.collect(0)
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def request_digest(request: Request) -> str:

@@ -85,7 +85,7 @@ def _result(gate: Gate, analysis: Analysis) -> GateResult:
     condition = parse_gate(gate.expression)
     hits = []
     for finding in _rated(analysis, condition.metric):
-        if gate.expression == DEFAULT and not finding.proven:
+        if condition == parse_gate(DEFAULT) and not finding.proven:
             continue
         if condition.subject and not finding.subject.startswith(condition.subject):
             continue

@@ -6,9 +6,10 @@ import json
 import pickle
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
-from counterproof.core.errors import BindingError, CannotRender
+from counterproof.core.errors import BindingError
 from counterproof.core.outcomes import Outcome
 from counterproof.core.records import Corpus, Trajectory
 from counterproof.rewards.reference import REWARDS, Reward, built_in_reward
@@ -69,7 +70,7 @@ def built_in(spec: str, corpus: Corpus) -> tuple[VerifierSource, Callable[[Any],
         f"{reward.name}(trajectory, corpus): {reward.title}; reads {', '.join(sorted(reward.reads)) or 'nothing'}"
     )
     source = VerifierSource(reward.name, signature, digest({"built-in": reward.name, "version": 1}), built_in=True)
-    return source, lambda record: reward(record, corpus)
+    return source, partial(reward, corpus=corpus)
 
 
 def build(recipe: Recipe) -> tuple[VerifierSource, Callable[[Any], Outcome]]:
@@ -78,7 +79,7 @@ def build(recipe: Recipe) -> tuple[VerifierSource, Callable[[Any], Outcome]]:
     Raises:
         BindingError: It cannot be found, imported or bound.
     """
-    from counterproof.adapters import FORMATS, expressible
+    from counterproof.adapters import FORMATS
     from counterproof.binding import bind, load_function, trajectory_offers
 
     if is_built_in(recipe.spec):
@@ -87,10 +88,7 @@ def build(recipe: Recipe) -> tuple[VerifierSource, Callable[[Any], Outcome]]:
     log_format = FORMATS[recipe.format]
 
     def render(record: Trajectory) -> str:
-        reason = expressible(log_format, record, recipe.corpus)
-        if reason is not None:
-            raise CannotRender(reason)
-        return log_format.render(record, recipe.corpus)
+        return log_format.render(record, recipe.corpus)  # raises CannotRender where the text would say something else
 
     loaded = load_function(spec)
     bound = bind(loaded.function, trajectory_offers(render, recipe.corpus))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
-from counterproof.core.errors import BindingError, InputError
+from counterproof.core.errors import BindingError, InputError, nearest
+from counterproof.isolation import describe
 from counterproof.rewards.detectors import DETECTORS, Detector
 from counterproof.rewards.edits import EDITS, Edit
 
@@ -36,12 +38,12 @@ def load_plugins(specs: Iterable[str]) -> Plugins:
     `Edit` and `Detector` at its top level. They run in this process.
 
     Raises:
-        BindingError: A module or file cannot be imported.
-        InputError: It holds neither an edit nor a detector.
+        BindingError: A module, file or entry point cannot be imported.
+        InputError: It holds, or is, neither an edit nor a detector.
     """
-    found: list[object] = []
+    found: list[Edit | Detector] = []
     for group in ("counterproof.edits", "counterproof.detectors"):
-        found += [point.load() for point in sorted(entry_points(group=group), key=lambda point: point.name)]
+        found += [_loaded(point) for point in sorted(entry_points(group=group), key=lambda point: point.name)]
     for spec in specs:
         own = [value for value in vars(_imported(spec)).values() if isinstance(value, (Edit, Detector))]
         own = [value for value in own if value not in EDITS and value not in DETECTORS]
@@ -52,21 +54,50 @@ def load_plugins(specs: Iterable[str]) -> Plugins:
     return Plugins(edits, tuple(one for one in found if isinstance(one, Detector)))
 
 
+def _loaded(point: EntryPoint) -> Edit | Detector:
+    what = f"entry point {point.name} = {point.value} of {point.group}"
+    with _foreign(what):
+        value = point.load()
+    if not isinstance(value, (Edit, Detector)):
+        raise InputError(f"{what} is {type(value).__name__}; it must name an object made with @edit or @detector")
+    return value
+
+
 def _imported(spec: str) -> ModuleType:
-    try:
-        if not spec.endswith(".py"):
+    path = Path(spec)
+    if not spec.endswith(".py"):
+        with _importable(Path.cwd()), _foreign(f"plug-in {spec}"):
             return importlib.import_module(spec)
-        path = Path(spec)
-        if not path.is_file():
-            raise BindingError(f"plug-in {spec}: no such file")
-        found = importlib.util.spec_from_file_location(f"counterproof_plugin_{path.stem}", path)
-        if found is None or found.loader is None:
-            raise BindingError(f"plug-in {spec}: not a Python file")
-        module = importlib.util.module_from_spec(found)
-        sys.modules[found.name] = module
+    if not path.is_file():
+        near = [entry.name for entry in path.parent.glob("*.py")]
+        raise BindingError(f"plug-in {spec}: no such file" + (f"; {nearest(path.name, near)}" if near else ""))
+    found = importlib.util.spec_from_file_location(f"counterproof_plugin_{path.stem}", path)
+    if found is None or found.loader is None:
+        raise BindingError(f"plug-in {spec}: not a Python file")
+    module = importlib.util.module_from_spec(found)
+    sys.modules[found.name] = module
+    with _importable(path.resolve().parent), _foreign(f"plug-in {spec}"):
         found.loader.exec_module(module)
-    except BindingError:
-        raise
-    except Exception as error:
-        raise BindingError(f"plug-in {spec} cannot be imported: {type(error).__name__}: {error}") from error
     return module
+
+
+@contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """Let a plug-in import what lies beside it, now and, after everything else, later."""
+    entry = str(folder)
+    sys.path.insert(0, entry)
+    try:
+        yield
+    finally:
+        sys.path.remove(entry)
+        if entry not in sys.path:
+            sys.path.append(entry)
+
+
+@contextmanager
+def _foreign(what: str) -> Iterator[None]:
+    """Turn what foreign code raises while it is imported into a BindingError; Ctrl-C passes."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        raise BindingError(f"{what} cannot be imported: {describe(error)}") from error

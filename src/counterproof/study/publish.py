@@ -92,7 +92,10 @@ def verify(folder: Path) -> tuple[Problem, ...]:
     remedy = "run `counterproof replay` to see what the ledger says"
     if not replay(folder).identical:
         problems.append(Problem(FINDINGS, "is not what the ledger gives", remedy))
-    analysis = analysis_from_json(data)
+    try:
+        analysis = analysis_from_json(data)
+    except InputError as error:
+        return (*problems, Problem(FINDINGS, str(error)))
     problems += [Problem(FINDINGS, str(one)) for one in disagreements(analysis)]
     expected = {MARKDOWN: markdown(analysis), PAGE: html(analysis, code_pages=code_pages())}
     for name, text in expected.items():

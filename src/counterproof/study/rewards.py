@@ -8,20 +8,21 @@ import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from counterproof.adapters import PoolReader, open_pool
 from counterproof.core.analysis import Analysis
-from counterproof.core.errors import InputError
+from counterproof.core.errors import InputError, nearest
 from counterproof.core.plan import Gate, Plan
 from counterproof.core.records import Trajectory
 from counterproof.core.seeds import ItemSeed
 from counterproof.engines import Engine, Host, InProcess, Isolated, ProcessEngine, SerialEngine
 from counterproof.isolation import Limits
 from counterproof.rewards.analyse import Evidence, analyse
-from counterproof.rewards.cells import Setup, set_up
+from counterproof.rewards.cells import Setup, cells_of, set_up
 from counterproof.rewards.detectors import DETECTORS, Detector
 from counterproof.rewards.edits import EDITS, SINGLE, Edit, EditContext
 from counterproof.rewards.episode import (
@@ -43,13 +44,13 @@ from counterproof.rewards.planning import (
     planned_setup,
 )
 from counterproof.rewards.tally import BATCH, Tally
-from counterproof.rewards.units import decode_unit
-from counterproof.store import Ledger
+from counterproof.rewards.units import Unit, decode_unit
+from counterproof.store import EVENT, Ledger
 from counterproof.study.driver import BATCH_CALLS, Means, drive
 from counterproof.study.gates import DEFAULT, check_gates, parse_gate
 from counterproof.study.hosting import FACTORY, Recipe, VerifierSource, build, built_in, is_built_in
 from counterproof.study.progress import Stages
-from counterproof.study.source import package_digest
+from counterproof.study.source import package_digest, source_digest
 
 CONTROLS = ("constant", "oracle")
 
@@ -109,7 +110,8 @@ def audit(config: AuditConfig, stages: Stages | None = None) -> Analysis:
         source, engine = _verifier(config, pool, stack)
         setup = set_up(pool.traits, (*EDITS, *config.edits), (*DETECTORS, *config.detectors))
         plan = _plan(config, pool, sample, setup, source)
-        ledger = Ledger.create(config.out, plan, {"counterproof": package_digest(), "verifier": source.sha256})
+        check_subjects(plan.gates, setup)
+        ledger = Ledger.create(config.out, plan, _sources(config, source))
         run = _Run(config, pool, sample, setup, ledger, engine, stages)
         run.stateless()
         if not run.proceed:
@@ -126,7 +128,10 @@ def finish(ledger: Ledger, post_hoc: Sequence[str]) -> Analysis:
     Reads the run folder alone: neither pool nor verifier is needed.
     """
     plan = ledger.plan
+    check_subjects([Gate(expression) for expression in post_hoc], planned_setup(plan))
     analysis = analyse(plan, _evidence(ledger, plan))
+    if not any(name == "scores" for name in ledger.stages()):
+        analysis = _stopped(analysis)
     roots = tuple((f"root of stage {name}", ledger.root(name)) for name in ledger.stages() if ledger.is_frozen(name))
     source = tuple((f"source of {name}", sha) for name, sha in sorted(ledger.manifest.source.items()))
     inputs = tuple((f"input {one.role}", one.sha256) for one in plan.inputs)
@@ -139,16 +144,50 @@ def finish(ledger: Ledger, post_hoc: Sequence[str]) -> Analysis:
     return check_gates(analysis, gates, stateful_allowed=bool(plan.settings.get("allow_stateful")))
 
 
+def _stopped(analysis: Analysis) -> Analysis:
+    """Return the analysis of a run that ended at the statelessness check, without what was never looked at."""
+    said = "Nothing else was run: make it stateless, or go on with --allow-stateful in another folder."
+    return replace(
+        analysis,
+        summary=(analysis.summary[0], said),
+        findings=tuple(one for one in analysis.findings if one.code in ("RW140", "RW150")),
+        tables=(),
+        charts=(),
+    )
+
+
+def _sources(config: AuditConfig, verifier: VerifierSource) -> dict[str, str]:
+    """Return the digest of all code that the rows depend on."""
+    edits = {f"edit {one.name}": source_digest(one.make) for one in config.edits}
+    detectors = {f"detector {one.name}": source_digest(one.detect) for one in config.detectors}
+    return {"counterproof": package_digest(), "verifier": verifier.sha256, **edits, **detectors}
+
+
+def check_subjects(gates: Sequence[Gate], setup: Setup) -> None:
+    """Refuse a gate on an attack that does not exist: it could never trip.
+
+    Raises:
+        InputError: A gate names neither an edit nor a cell; the message names the nearest.
+    """
+    known = [cell.name for cell in cells_of(setup)] + [one.name for one in EDITS]
+    known += [what.removeprefix("edit ") for what, _ in setup.skipped if what.startswith("edit ")]
+    for gate in gates:
+        subject = parse_gate(gate.expression).subject
+        if subject and not any(f"{name}/".startswith(subject) or subject.startswith(f"{name}/") for name in known):
+            raise InputError(f"gate '{gate.expression}': there is no attack '{subject}'; {nearest(subject, known)}")
+
+
 def _evidence(ledger: Ledger, plan: Plan) -> Evidence:
     setup = planned_setup(plan)
     frozen = [name for name in ledger.stages() if ledger.is_frozen(name)]
     tally, by_model = (
         tally_of(ledger, "scores", setup, planned_models(plan)) if "scores" in frozen else (Tally(setup), {})
     )
-    controls = {name: Tally(setup) for name in CONTROLS}
-    if "controls" in frozen:
-        for name in CONTROLS:
-            controls[name], _ = tally_of(ledger, "controls", setup, (), prefix=f"{name}/")
+    # A run that stopped at the statelessness check has no controls: none misbehaved.
+    controls = {
+        name: tally_of(ledger, "controls", setup, (), prefix=f"{name}/")[0]
+        for name in (CONTROLS if "controls" in frozen else ())
+    }
     pairs = (
         [pair for _, one in ledger.results("evidence") for pair in decode_pairs(one)] if "evidence" in frozen else []
     )
@@ -164,7 +203,7 @@ def tally_of(
 ) -> tuple[Tally, Mapping[str, Tally]]:
     """Return the counts of a stage over items whose key begins with `prefix`, and the same for each model."""
     whole, by_model = Tally(setup), {name: Tally(setup) for name in models}
-    units = (decode_unit(payload) for key, payload in ledger.results(stage) if key.startswith(prefix))
+    units = _units(ledger, stage, prefix)
     while batch := list(islice(units, BATCH)):
         whole.add(batch)
         for name, tally in by_model.items():
@@ -172,6 +211,16 @@ def tally_of(
             if own:
                 tally.add(own)
     return whole, by_model
+
+
+def _units(ledger: Ledger, stage: str, prefix: str) -> Iterator[Unit]:
+    """Yield the units of a stage: each result with the outcomes that the event before it recorded."""
+    packed = b""
+    for row in ledger.rows(stage):
+        if row.kind == EVENT:
+            packed = row.payload
+        elif row.item.startswith(prefix):
+            yield decode_unit(row.payload, packed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,13 +283,11 @@ def _verifier(config: AuditConfig, pool: PoolReader, stack: ExitStack) -> tuple[
     first = Isolated(FACTORY, payload, config.limits)
     stack.callback(first.close)
     source = VerifierSource(**json.loads(first.greeting))
-    spare: list[Host] = [first]
+    spare: Iterator[Host] = iter((first,))  # slots begin at once: only one of them may take it
     engine = (
         SerialEngine(first)
         if config.engine == "serial"
-        else ProcessEngine(
-            lambda: spare.pop() if spare else Isolated(FACTORY, payload, config.limits), slots=config.workers
-        )
+        else ProcessEngine(lambda: next(spare, None) or Isolated(FACTORY, payload, config.limits), slots=config.workers)
     )
     stack.callback(engine.close)
     return source, engine
@@ -275,6 +322,11 @@ class _Run:
     engine: Engine
     stages: Stages
 
+    @cached_property
+    def context(self) -> AuditContext:
+        """What all trajectories share; its indexes are built once a run, and not at all for a finished one."""
+        return AuditContext(self.setup, edit_context(self.pool, self.setup))
+
     @property
     def proceed(self) -> bool:
         """Whether the verifier is stateless, or may be stateful."""
@@ -293,22 +345,20 @@ class _Run:
             return
         corpus = self.pool.corpus
         calls = {name: built_in(name, corpus)[1] for name in CONTROLS}
-        context = AuditContext(self.setup, edit_context(self.pool, self.setup))
         after = (self.ledger.root("stateless"),)
         with SerialEngine(InProcess(calls)) as engine, self.ledger.writer("controls", after=after) as writer:
             for name in CONTROLS:
                 items = ((f"{name}/{record.digest()}", record) for record in self.sample.controls)
-                drive(AuditEpisode(name), items, context, Means(self.config.seed, engine, writer))
+                drive(AuditEpisode(name), items, self.context, Means(self.config.seed, engine, writer))
             writer.freeze()
 
     def scores(self) -> None:
         """Audit the reward on every trajectory."""
         if self.ledger.is_frozen("scores"):
             return
-        context = AuditContext(self.setup, edit_context(self.pool, self.setup))
         items = ((record.digest(), record) for record in self.pool.trajectories())
         after = (self.ledger.root("stateless"), self.ledger.root("controls"))
-        self._stage("scores", after, AuditEpisode(), items, context, self.pool.count, None)
+        self._stage("scores", after, AuditEpisode(), items, self.context, self.pool.count, None)
 
     def evidence(self) -> None:
         """Build the pairs of the worst units of each attack."""
@@ -316,10 +366,9 @@ class _Run:
             return
         tally, _ = tally_of(self.ledger, "scores", self.setup, ())
         examples = wanted(tally)
-        context = AuditContext(self.setup, edit_context(self.pool, self.setup))
         items = ((r.digest(), r) for r in self.pool.trajectories() if r.trajectory_id in examples)
         after = (self.ledger.root("scores"),)
-        self._stage("evidence", after, EvidenceEpisode(examples), items, context, len(examples), 0)
+        self._stage("evidence", after, EvidenceEpisode(examples), items, self.context, len(examples), 0)
 
     def _stage(
         self, name: str, after: tuple[str, ...], episode: Any, items: Any, context: Any, count: int, calls: int | None
