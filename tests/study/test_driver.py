@@ -1,0 +1,294 @@
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from counterproof.core.episodes import Ask, Call, Done, Event, Fit, Request, Reveal
+from counterproof.core.errors import CorruptLedgerError, PlanError
+from counterproof.core.outcomes import Outcome
+from counterproof.core.seeds import ItemSeed
+from counterproof.engines import InProcess, Isolated, ProcessEngine, SerialEngine
+from counterproof.store import DONE, Ledger
+from counterproof.study.driver import Means, drive, request_digest
+from tests.study.walks import (
+    PLAN,
+    SEED,
+    STAGE,
+    Walk,
+    Walking,
+    calls_of,
+    expected,
+    halved,
+    keyed,
+    recorded,
+    results,
+    walk,
+)
+
+NUMBERS = range(40)
+
+
+def serial(verifier: Callable[[float], Outcome] = halved) -> SerialEngine:
+    return SerialEngine(InProcess({"verifier": verifier}))
+
+
+def rows(folder: Path) -> list:
+    return list(Ledger.open(folder).rows(STAGE))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return walk(tmp_path_factory.mktemp("undisturbed"), NUMBERS, serial())[1]
+
+
+def test_results_are_those_of_a_plain_loop_and_every_call_is_made_once(tmp_path: Path) -> None:
+    made: list[float] = []
+
+    def counting(record: float) -> Outcome:
+        made.append(record)
+        return halved(record)
+
+    driven, _ = walk(tmp_path, NUMBERS, serial(counting))
+    assert results(rows(tmp_path)) == expected(NUMBERS)
+    assert len(made) == calls_of(NUMBERS) == driven.calls
+    assert (driven.items, driven.resumed, driven.recalled) == (40, 0, 0)
+
+
+@pytest.mark.parametrize("batch_calls", [1, 2, 5, 1000])
+def test_root_does_not_depend_on_the_batch_size(tmp_path: Path, undisturbed: str, batch_calls: int) -> None:
+    assert walk(tmp_path, NUMBERS, serial(), batch_calls)[1] == undisturbed
+
+
+def test_root_does_not_depend_on_the_order_of_items(tmp_path: Path, undisturbed: str) -> None:
+    numbers = list(NUMBERS)
+    assert walk(tmp_path / "back", numbers[::-1], serial(), 5)[1] == undisturbed
+    random.Random(3).shuffle(numbers)
+    assert walk(tmp_path / "shuffled", numbers, serial(), 5)[1] == undisturbed
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3])
+def test_processes_give_the_root_of_the_serial_run(tmp_path: Path, undisturbed: str, slots: int) -> None:
+    counter = str(tmp_path / "calls").encode()
+    engine = ProcessEngine(lambda: Isolated("tests.study.walks:make", counter), slots)
+    driven, root = walk(tmp_path / "run", NUMBERS, engine, batch_calls=9)
+    assert root == undisturbed
+    assert driven.calls == calls_of(NUMBERS) == (tmp_path / "calls").stat().st_size
+
+
+@pytest.mark.parametrize("at", [1, 2, 30, 74])
+def test_an_interrupted_run_pays_no_recorded_call_again(tmp_path: Path, undisturbed: str, at: int) -> None:
+    made: list[float] = []
+
+    def interrupting(record: float) -> Outcome:
+        made.append(record)
+        if len(made) == at:
+            raise KeyboardInterrupt
+        return halved(record)
+
+    with pytest.raises(KeyboardInterrupt):
+        walk(tmp_path, NUMBERS, serial(interrupting), batch_calls=4)
+    kept = recorded(rows(tmp_path))
+    # A batch holds at most four calls here, and all batches before the one that was interrupted are on the disk.
+    assert at - 4 <= kept < at
+    driven, root = walk(tmp_path, NUMBERS, serial(), batch_calls=6)
+    assert root == undisturbed
+    assert driven.calls == calls_of(NUMBERS) - kept
+    assert results(rows(tmp_path)) == expected(NUMBERS)
+
+
+def test_recalled_calls_and_resumed_items_are_counted(tmp_path: Path) -> None:
+    made: list[float] = []
+
+    def interrupting(record: float) -> Outcome:
+        made.append(record)
+        if len(made) == 60:
+            raise KeyboardInterrupt
+        return halved(record)
+
+    with pytest.raises(KeyboardInterrupt):
+        walk(tmp_path, NUMBERS, serial(interrupting), batch_calls=1)
+    before = rows(tmp_path)
+    ended = {row.item for row in before if row.kind == DONE}
+    open_calls = recorded(row for row in before if row.item not in ended)
+    driven, _ = walk(tmp_path, NUMBERS, serial(), batch_calls=1)
+    assert (driven.resumed, driven.items) == (len(ended), 40 - len(ended))
+    assert driven.recalled == open_calls
+    assert driven.calls == calls_of(NUMBERS) - recorded(before)
+
+
+@dataclass(frozen=True, slots=True)
+class Stumbling(Walk):
+    """Raises when item 22 has its first answer."""
+
+    def step(self, state: Walking, event: Event | None) -> tuple[Walking, Request | Done[float]]:
+        if state.number == 22 and event is not None:
+            raise ZeroDivisionError("item 22")
+        return Walk().step(state, event)
+
+
+def test_answers_are_on_the_disk_before_the_episode_sees_them(tmp_path: Path, undisturbed: str) -> None:
+    with pytest.raises(ZeroDivisionError, match="item 22"):
+        walk(tmp_path, NUMBERS, serial(), batch_calls=3, episode=Stumbling())
+    kept = recorded(rows(tmp_path))
+    assert any(row.item == "item-022" for row in rows(tmp_path))
+    driven, root = walk(tmp_path, NUMBERS, serial(), batch_calls=3)
+    assert root == undisturbed
+    assert driven.calls == calls_of(NUMBERS) - kept
+
+
+def test_killed_process_resumes_to_the_same_root_without_paying_a_recorded_call_again(
+    tmp_path: Path, undisturbed: str, repository: Path
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    counter = folder / "calls"
+    command = [sys.executable, "-m", "tests.study.walks", str(folder), str(len(NUMBERS))]
+    environment = {**os.environ, "PYTHONPATH": f"{repository / 'src'}{os.pathsep}{repository}"}
+    first = subprocess.Popen(command, cwd=repository, env=environment, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while not (counter.exists() and counter.stat().st_size >= 30):
+        assert first.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    kept = recorded(rows(folder))
+    assert 0 < kept < calls_of(NUMBERS)
+    # The worker of a killed run ends by itself; until then it may still answer what it was sent.
+    time.sleep(0.3)
+    before = counter.stat().st_size
+    again = subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, check=True)
+    assert again.stdout.strip() == undisturbed
+    assert counter.stat().st_size - before == calls_of(NUMBERS) - kept
+    assert Ledger.open(folder).verify() == ()
+
+
+def test_a_ledger_that_answers_another_request_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        walk(tmp_path, NUMBERS, serial(), episode=Stumbling())
+    with pytest.raises(CorruptLedgerError, match=r"item item-022: the recorded event 0 answers another request"):
+        walk(tmp_path, [22], serial(), episode=Walk("renamed"))
+
+
+@dataclass(frozen=True, slots=True)
+class Hasty(Walk):
+    """Ends before it asks anything."""
+
+    def step(self, state: Walking, event: Event | None) -> tuple[Walking, Request | Done[float]]:
+        return state, Done(0.0)
+
+
+def test_a_ledger_with_answers_that_are_not_asked_for_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        walk(tmp_path, NUMBERS, serial(), episode=Stumbling())
+    with pytest.raises(CorruptLedgerError, match="item item-022: the recorded event 0 answers another request"):
+        walk(tmp_path, [22], serial(), episode=Hasty())
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Makes one request of a kind."""
+
+    request: Request
+
+    def start(self, item: int, context: object, seed: ItemSeed) -> int:
+        return item
+
+    def step(self, state: int, event: Event | None) -> tuple[int, Request | Done[int]]:
+        return state, self.request if event is None else Done(state)
+
+    def encode(self, result: int) -> bytes:
+        return b"%d" % result
+
+
+CALLS = (Call("one", 1.0), Call("other", 2.0))
+
+
+@pytest.mark.parametrize("request_", [Ask(CALLS, "model"), Fit(CALLS), Reveal(CALLS, "label")])
+def test_requests_that_nothing_performs_are_refused_by_kind_and_item(tmp_path: Path, request_: Request) -> None:
+    with (
+        serial() as engine,
+        Ledger.create(tmp_path, PLAN, {}).writer(STAGE) as writer,
+        pytest.raises(PlanError, match=rf"{type(request_).__name__} request \(item a\)"),
+    ):
+        drive(Asking(request_), [("a", 1)], None, Means(SEED, engine, writer))
+
+
+def test_digest_of_a_request_tells_kind_answerer_and_names_apart_and_nothing_else() -> None:
+    from counterproof.core.episodes import Verify
+
+    same = Verify((Call("one", 5.0), Call("other", None)))
+    different = [
+        Verify(CALLS),
+        Verify(CALLS, "another"),
+        Verify(CALLS[::-1]),
+        Verify(CALLS[:1]),
+        Verify((Call("oneother", 1.0),)),
+        Ask(CALLS, "model"),
+        Reveal(CALLS, "label"),
+        Fit(CALLS),
+    ]
+    assert request_digest(same) == request_digest(different[0])
+    assert len({request_digest(one) for one in different}) == len(different)
+
+
+def test_an_empty_stream_gives_a_frozen_stage_without_rows(tmp_path: Path) -> None:
+    driven, root = walk(tmp_path, [], serial())
+    assert (driven.items, driven.calls, len(root)) == (0, 0, 64)
+    assert rows(tmp_path) == []
+
+
+def test_items_that_ask_nothing_are_recorded(tmp_path: Path) -> None:
+    driven, _ = walk(tmp_path, [0, 4, 8], serial(), batch_calls=2)
+    assert (driven.items, driven.calls) == (3, 0)
+    assert results(rows(tmp_path)) == expected([0, 4, 8])
+
+
+def test_progress_adds_up_to_calls_and_to_the_items_that_were_answered(tmp_path: Path) -> None:
+    class Told:
+        items = calls = 0
+
+        def advance(self, items: int, calls: int) -> None:
+            self.items += items
+            self.calls += calls
+
+    told = Told()
+    with serial() as engine, Ledger.create(tmp_path, PLAN, {}).writer(STAGE) as writer:
+        drive(Walk(), keyed(NUMBERS), 1.0, Means(SEED, engine, writer, 5, told))
+        writer.freeze()
+    assert told.calls == calls_of(NUMBERS)
+    assert told.items == sum(number % 4 > 0 for number in NUMBERS)
+
+
+def test_memory_is_bounded_by_batches_not_by_the_stream(tmp_path: Path) -> None:
+    """The stream is taken as items are needed: at most two batches a slot ahead of what is recorded."""
+    taken = 0
+    ahead = []
+
+    def stream() -> object:
+        nonlocal taken
+        for number in range(1, 400, 4):  # one request of one to three calls each
+            taken += 1
+            yield f"item-{number:03d}", number
+
+    class Told:
+        done = 0
+
+        def advance(self, items: int, calls: int) -> None:
+            self.done += items
+            ahead.append(taken - self.done)
+
+    with serial() as engine, Ledger.create(tmp_path, PLAN, {}).writer(STAGE) as writer:
+        drive(Walk(), stream(), 1.0, Means(SEED, engine, writer, 6, Told()))  # type: ignore[arg-type]
+        writer.freeze()
+    assert taken == 100
+    assert max(ahead) <= 3 * 6
