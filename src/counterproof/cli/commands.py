@@ -95,11 +95,24 @@ def demo_rewards(out: Path, seed: int) -> None:
     """Audit the reference reward on the fact world, then the same reward with the repair that the audit names."""
     pool = out / "pool"
     if not (pool / "pool.json").is_file():
-        say(_pool_line(build_pool(None, pool, seed=seed)))
-    for reward, folder in (("reference", "reference"), ("reference+L", "reference-L")):
-        say()
-        analysis = _audited(AuditConfig(rollouts=pool, reward=reward, out=out / folder, seed=seed))
-        say(f"(as an audit this would exit with {analysis.exit_code})")
+        typer.echo(_pool_line(build_pool(None, pool, seed=seed)))
+    reward = "reference"
+    while True:
+        typer.echo()
+        analysis = _audited(AuditConfig(rollouts=pool, reward=reward, out=out / reward.replace("+", "-"), seed=seed))
+        typer.echo(f"(as an audit of its own this would exit with {analysis.exit_code})")
+        repair = _named_repair(analysis)
+        if reward != "reference" or not repair:
+            return
+        reward = "+".join(("reference", *repair))
+        typer.echo(f"\nNow the same with the repair that it names: {reward}")
+
+
+def _named_repair(analysis: Analysis) -> tuple[str, ...]:
+    """Return the detectors of the first smallest repair that an audit names, if it names one."""
+    found = next((one for one in analysis.findings if one.code == "RW110"), None)
+    minimal = found.values.get("minimal", ()) if found is not None else ()
+    return tuple(minimal[0].strip("{}").split(",")) if minimal and minimal[0] != "{}" else ()
 
 
 def show(run: Path) -> None:

@@ -48,8 +48,8 @@ def html(analysis: Analysis, *, code_pages: Mapping[str, str] | None = None) -> 
         groups=[
             (title, name, wording.of_kind(shown.findings, kind))
             for title, name, kind in (
-                ("Findings", "findings", wording.Kind.MEASUREMENT),
                 ("Repair", "repair", wording.Kind.REPAIR),
+                ("Findings", "findings", wording.Kind.MEASUREMENT),
                 ("Controls", "controls", wording.Kind.CONTROL),
             )
         ],

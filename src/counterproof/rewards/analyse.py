@@ -174,7 +174,7 @@ def _state_findings(plan: Plan, stateless: Statelessness) -> tuple[Finding, ...]
             unit="share of originals whose score changed",
             n=len(stateless.names),
             counts={"changed": changed},
-            values={"examples": list(stateless.mismatches[:5])},
+            values={"examples": stateless.mismatches[:5]},
             verdict=Verdict.REFUTED,
             proven=True,
             warnings=(warning,),
@@ -211,7 +211,7 @@ def _blind_findings(tally: Tally) -> tuple[Finding, ...]:
             float(len(blind)),
             unit="components",
             n=len(tally.movement),
-            values={"components": blind},
+            values={"components": tuple(blind)},
             verdict=Verdict.INCONCLUSIVE,
         ),
     )

@@ -133,7 +133,7 @@ def _finding(one: AttackRate, tally: Tally, reads_labels: bool) -> Finding:
 
 
 def _values(one: AttackRate, rate: RateEstimate) -> dict[str, float | str]:
-    values: dict[str, float | str] = {"metric": "asr"}
+    values: dict[str, float | str] = {}
     if isinstance(one.margins, TailSummary):
         values |= {
             "margin median": one.margins.median,

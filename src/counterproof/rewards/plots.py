@@ -118,7 +118,7 @@ def lattice_chart(repair: Repair, tally: Tally) -> Chart:
     )
     return Chart(
         "lattice",
-        "What each set of added penalties leaves open",
+        "Share of units still fooled under each set of added penalties",
         "Each row adds a set of detectors to the reward as penalties; a row without colour closes every attack.",
         ChartKind.HEAT,
         rows if len(repair.fooled) <= 32 else (),

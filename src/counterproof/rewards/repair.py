@@ -84,7 +84,7 @@ def _with_candidates(tally: Tally) -> int:
 def repair_finding(repair: Repair, tally: Tally) -> Finding:
     """Return the finding on the smallest repair."""
     subject = ", ".join(repair.cells) or "no primary attack"
-    labels = [tally.lattice.label(one) for one in repair.minimal]
+    labels = tuple(tally.lattice.label(one) for one in repair.minimal)
     values = {
         "minimal": labels,
         "weights": dict(zip(tally.lattice.names, tally.lattice.weights.tolist(), strict=True)),

@@ -15,6 +15,8 @@ from counterproof.core.plan import Gate
 CLEAN = 0.05
 """An upper bound above this keeps an audit in which no gate tripped from reading as clean (exit code 2)."""
 DEFAULT = "asr>0"
+METRICS: Mapping[str, frozenset[str]] = {"asr": frozenset({"RW101", "RW102", "RW103", "RW104"})}
+"""Codes of the findings whose estimate is each metric."""
 _PATTERN = re.compile(
     r"\s*(?P<metric>[a-z_]+)(\[(?P<subject>[^\]]+)\])?(\.(?P<part>[a-z]+))?\s*(?P<op>>=|<=|>|<)\s*(?P<bound>[-+.\deE]+)\s*"
 )
@@ -46,7 +48,7 @@ class Condition:
         return getattr(finding.interval, self.part, None)
 
 
-def parse_gate(expression: str, metrics: Sequence[str] = ("asr",)) -> Condition:
+def parse_gate(expression: str) -> Condition:
     """Return the condition that an expression such as `asr>0.1` or `asr[launder].upper>0.05` states.
 
     Raises:
@@ -59,8 +61,8 @@ def parse_gate(expression: str, metrics: Sequence[str] = ("asr",)) -> Condition:
             "for example asr>0, asr>0.1, asr.upper>0.05 or asr[launder]>0"
         )
     metric, part = match["metric"], match["part"] or "estimate"
-    if metric not in metrics:
-        raise InputError(f"gate '{expression}': '{metric}' is no metric; {nearest(metric, metrics)}")
+    if metric not in METRICS:
+        raise InputError(f"gate '{expression}': '{metric}' is no metric; {nearest(metric, METRICS)}")
     if part not in _PARTS:
         raise InputError(f"gate '{expression}': '{part}' is no part of a rate; {nearest(part, _PARTS)}")
     try:
@@ -100,7 +102,7 @@ def _result(gate: Gate, analysis: Analysis) -> GateResult:
 
 
 def _rated(analysis: Analysis, metric: str) -> Iterator[Finding]:
-    return (finding for finding in analysis.findings if finding.values.get("metric") == metric)
+    return (finding for finding in analysis.findings if finding.code in METRICS[metric])
 
 
 def _exit_code(analysis: Analysis, results: Sequence[GateResult], stateful_allowed: bool) -> int:
