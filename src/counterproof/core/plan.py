@@ -176,7 +176,7 @@ def _bad_part(part: Digest | Gate | Hypothesis, where: str) -> list[Problem]:
 def _bad_settings(value: object, where: str) -> list[Problem]:
     if isinstance(value, Mapping):
         keys = [
-            Problem(where, f"has the key {key!r:.80}", "keys must be text") for key in value if type(key) is not str
+            Problem(where, f"has the key {key!r:.80}", "keys must be text") for key in value if not isinstance(key, str)
         ]
         return keys + [problem for key, entry in value.items() for problem in _bad_settings(entry, f"{where}.{key}")]
     if isinstance(value, (list, tuple)):
