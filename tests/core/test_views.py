@@ -8,7 +8,7 @@ import pytest
 
 from counterproof.core import BoundaryError, FieldView, Role, Search, Steps, Trajectory, reads_labels
 from counterproof.core.records import FIELD_OF_DERIVED
-from counterproof.core.views import TRAJECTORY_ROLES, UNTRACKED, TrackingMapping
+from counterproof.core.views import TRAJECTORY_ROLES, UNTRACKED
 
 RECORD = Trajectory(
     trajectory_id="t1",
@@ -99,42 +99,3 @@ def test_labels_are_what_the_judged_party_must_not_see() -> None:
 )
 def test_reads_labels(reads: set[str], labels: bool) -> None:
     assert reads_labels(frozenset(reads)) is labels
-
-
-def tracked() -> tuple[TrackingMapping, list[str]]:
-    noted: list[str] = []
-    return TrackingMapping({"answer": "x", "gold_answers": ("y",)}, noted.append), noted
-
-
-def test_reading_a_key_is_noted() -> None:
-    mapping, noted = tracked()
-    assert mapping["answer"] == "x"
-    assert mapping.get("gold_answers") == ("y",)
-    assert noted == ["answer", "gold_answers"]
-
-
-def test_looking_whether_a_key_is_there_is_noted() -> None:
-    mapping, noted = tracked()
-    assert "answer" in mapping
-    assert noted == ["answer"]
-
-
-def test_names_and_number_of_keys_are_free() -> None:
-    mapping, noted = tracked()
-    assert list(mapping) == ["answer", "gold_answers"]
-    assert len(mapping) == 2
-    assert noted == []
-
-
-def test_iterating_over_values_reads_all_of_them() -> None:
-    mapping, noted = tracked()
-    assert dict(mapping.items()) == {"answer": "x", "gold_answers": ("y",)}
-    assert noted == ["answer", "gold_answers"]
-
-
-def test_a_missing_key_is_missing_and_not_noted() -> None:
-    mapping, noted = tracked()
-    with pytest.raises(KeyError):
-        mapping["model"]
-    assert mapping.get("model", 3) == 3
-    assert noted == []

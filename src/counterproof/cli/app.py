@@ -50,9 +50,9 @@ FailOn = Annotated[
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from counterproof import __version__
+        from importlib.metadata import version
 
-        typer.echo(f"counterproof {__version__}")
+        typer.echo(f"counterproof {version('counterproof')}")
         raise typer.Exit
 
 

@@ -20,8 +20,8 @@ class Call(NamedTuple):
     """One unit of work inside a request. A named tuple, because a study makes one for every call.
 
     Attributes:
-        name: What identifies the call within its item (the edit's name, say); hashed into the ledger.
-        record: What is judged; never hashed, never stored.
+        name: What identifies the call within its item (the edit's name, say); it goes into the ledger's hashes.
+        record: What is judged; it never goes into the ledger.
     """
 
     name: str

@@ -24,7 +24,8 @@ class Scored:
 
     Attributes:
         score: The total, in the verifier's own units; finite.
-        components: Named terms that sum to the score where the verifier returned a mapping; else empty.
+        components: Named terms where the verifier returned a mapping; they sum to the score unless the mapping had a
+            `score` of its own. Empty for a bare number.
         reads: Names of the record's fields that the verifier was given or was seen to read.
     """
 
@@ -105,6 +106,8 @@ def outcome_of(value: object, reads: frozenset[str] = frozenset()) -> Outcome:
 
 def _given(value: Outcome, reads: frozenset[str]) -> Outcome:
     """Return an outcome that foreign code built itself, if its parts are what its type states; else `Failed`."""
+    if type(value) not in _KINDS and not isinstance(value, Scored):
+        return Failed(f"returned {type(value).__name__}, a subclass of an outcome")
     outcome = sound(value)
     if isinstance(outcome, Scored) and not reads <= outcome.reads:
         return Scored(outcome.score, outcome.components, outcome.reads | reads)
@@ -168,30 +171,36 @@ def _outcome_of_mapping(value: Mapping[Any, Any], reads: frozenset[str]) -> Outc
 
 
 def _outcome_of_any_mapping(value: Mapping[Any, Any], reads: frozenset[str]) -> Outcome:
-    components: list[tuple[str, float]] = []
-    total: float | None = None
-    for key, entry in value.items():
-        if entry is None or isinstance(entry, (str, bytes)):
-            if key == "score":
-                return Abstained("'score' is None") if entry is None else Failed(f"'score' is text: {entry!r:.80}")
-            continue
-        number = _real(entry)
-        if isinstance(number, str):
-            return Failed(f"{key!r}: {number}")
-        if key == "score":
-            total = number
-        else:
-            components.append((str(key), number))
-    if total is None:
-        if not components:
-            return Failed(f"returned a mapping without a number (keys: {', '.join(map(str, value)) or 'none'})")
-        try:
-            total = math.fsum(number for _, number in components)
-        except OverflowError:
-            total = math.inf
-        if not math.isfinite(total):
-            return Failed("the sum of the components is not finite")
-    return Scored(total, tuple(components), reads)
+    numbers = {str(key): entry for key, entry in value.items() if key != "score" and _is_number(entry)}
+    parts = {name: _real(entry) for name, entry in numbers.items()}
+    if "score" in value:
+        entry = value["score"]
+        if entry is None:
+            return Abstained("'score' is None")
+        if isinstance(entry, (str, bytes)):
+            return Failed(f"'score' is text: {entry!r:.80}")
+        total = _real(entry)
+        if isinstance(total, str):
+            return Failed(f"'score': {total}")
+        return Scored(total, tuple((n, part) for n, part in parts.items() if isinstance(part, float)), reads)
+    for name, part in parts.items():
+        if isinstance(part, str):
+            return Failed(f"{name!r:.80}: {part}")
+    components = tuple((name, part) for name, part in parts.items() if isinstance(part, float))
+    if not components:
+        return Failed(f"returned a mapping without a number (keys: {', '.join(map(str, value)) or 'none'})"[:200])
+    try:
+        total = math.fsum(number for _, number in components)
+    except OverflowError:
+        return Failed("the sum of the components is not finite")
+    return (
+        Scored(total, components, reads) if math.isfinite(total) else Failed("the sum of the components is not finite")
+    )
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value in a mapping is meant as a number: text, None and containers beside numbers are left out."""
+    return value is not None and not isinstance(value, (str, bytes)) and hasattr(value, "__float__")
 
 
 def _real(value: object) -> float | str:
@@ -200,13 +209,18 @@ def _real(value: object) -> float | str:
         return value if math.isfinite(value) else f"returned {value}"
     if isinstance(value, (str, bytes)):
         return f"returned text: {value!r:.80}"
-    if not hasattr(value, "__float__"):
+    if not hasattr(value, "__float__") or isinstance(value, complex) or _kind(value) not in "biuf":
         return f"returned {type(value).__name__}, which is no number"
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError) as error:
         return f"returned {type(value).__name__}, which is no number ({error})"
     return number if math.isfinite(number) else f"returned {number}"
+
+
+def _kind(value: object) -> str:
+    """Return the kind letter of a numpy value, and that of a float for any other."""
+    return str(getattr(getattr(value, "dtype", None), "kind", "f"))
 
 
 _FLOAT, _TEXT = {float}, {str}
@@ -300,7 +314,7 @@ def unpack_scores(payload: bytes) -> tuple[tuple[str, ...], frozenset[str], int,
         header, values = _opened(payload)
     except (struct.error, ValueError, TypeError, IndexError, RecursionError) as error:
         raise InputError(f"not a packed sequence of outcomes: {error}") from None
-    if len(header.layouts) != 1 or header.others:
+    if len(header.layouts) != 1 or header.others or any(header.kinds):
         return None
     names, reads = header.layouts[0]
     if len(values) != len(header.kinds) * (1 + len(names)):
@@ -313,6 +327,9 @@ class _Header:
     kinds: tuple[int | str, ...]
     layouts: tuple[tuple[tuple[str, ...], frozenset[str]], ...]
     others: tuple[tuple[Any, ...], ...]
+
+
+_CACHED = 1 << 14
 
 
 @lru_cache(maxsize=256)
@@ -329,7 +346,8 @@ def _opened(payload: bytes) -> tuple[_Header, array[float]]:
     (size,) = _HEADER.unpack_from(payload)
     values = array("d")
     values.frombytes(payload[4 + size :])
-    return _header(payload[4 : 4 + size]), _little_endian(values)
+    head = payload[4 : 4 + size]
+    return (_header if size <= _CACHED else _header.__wrapped__)(head), _little_endian(values)
 
 
 def _unpack_rows(header: _Header, values: array[float]) -> list[Outcome]:
@@ -338,6 +356,8 @@ def _unpack_rows(header: _Header, values: array[float]) -> list[Outcome]:
     others = iter(header.others)
     for kind in header.kinds:
         if isinstance(kind, int):
+            if kind < 0:
+                raise ValueError("a negative layout")
             names, reads = header.layouts[kind]
             end = position + 1 + len(names)
             if end > len(values):
@@ -347,8 +367,8 @@ def _unpack_rows(header: _Header, values: array[float]) -> list[Outcome]:
             position = end
         else:
             rows.append(_BY_LETTER[kind](*next(others)))
-    if position != len(values):
-        raise ValueError("more numbers than the header states")
+    if position != len(values) or next(others, None) is not None:
+        raise ValueError("more numbers or reasons than the header states")
     return rows
 
 

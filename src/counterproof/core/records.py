@@ -220,7 +220,7 @@ class Corpus:
 
     passages: Mapping[str, Passage]
     complete: bool = True
-    _digest: list[str] = field(default_factory=list, repr=False, compare=False)
+    _digest: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __contains__(self, passage_id: object) -> bool:
         return passage_id in self.passages

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from counterproof.core.errors import BoundaryError, nearest
@@ -93,30 +93,3 @@ class FieldView:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise BoundaryError(f"{object.__getattribute__(self, '_owner')} tried to write '{name}' through a field view")
-
-
-class TrackingMapping(Mapping[str, Any]):
-    """A mapping that notes which keys were read.
-
-    Looking whether a key is there counts as reading it, and iterating over the values as reading all of them; the names
-    of the keys and their number are free. A key that is missing is not noted.
-
-    Args:
-        values: What is read.
-        note: Called with the key at each read.
-    """
-
-    def __init__(self, values: Mapping[str, Any], note: Callable[[str], None]) -> None:
-        self._values = values
-        self._note = note
-
-    def __getitem__(self, key: str) -> Any:
-        value = self._values[key]
-        self._note(key)
-        return value
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)

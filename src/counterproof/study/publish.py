@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from counterproof.core.analysis import Analysis
-from counterproof.core.errors import InputError, Problem, nearest
+from counterproof.core.errors import InputError, LedgerError, Problem, nearest
 from counterproof.report import analysis_from_json, disagreements, findings_json, html, markdown
 from counterproof.store import Ledger, write_atomically
 from counterproof.study.codes import code_pages
@@ -86,7 +86,10 @@ def verify(folder: Path) -> tuple[Problem, ...]:
         InputError: The folder is no finished run.
     """
     data = _findings(folder)
-    problems = list(Ledger.open(folder).verify())
+    try:
+        problems = list(Ledger.open(folder).verify())
+    except LedgerError as error:
+        return (Problem(str(folder), str(error)),)
     if problems:
         return tuple(problems)
     remedy = "run `counterproof replay` to see what the ledger says"
