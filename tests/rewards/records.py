@@ -154,7 +154,8 @@ def made(
         start = base.score if isinstance(base, Scored) else 0.0
         outcomes.append(Scored(start - ending) if isinstance(ending, float) else ending)
     wanted = {0: U | L, 1: F, 2: L} | dict(targets or {})
-    funnel = tuple(Funnel(wanted[i], *[sum(one.edit == i for one in found)] * 4) for i in range(3))
+    counts = [sum(one.edit == index for one in found) for index in range(3)]
+    funnel = tuple(Funnel(wanted[index], n, n, n, n) for index, n in enumerate(counts))
     values = {"trajectory_id": "t1", "cluster": "q1", "model": "", "flags": 0}
     values |= {"funnel": funnel, "candidates": tuple(found)}
     return decoded(Unit(**{**values, **fields}), outcomes)

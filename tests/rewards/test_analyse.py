@@ -19,7 +19,6 @@ from counterproof.study.gates import check_gates
 from tests.rewards.records import (
     ALL,
     SETUP,
-    Verdict as Judge,
     evidence_of,
     made,
     of_number,
@@ -27,6 +26,9 @@ from tests.rewards.records import (
     plan_of,
     record,
     tally_of,
+)
+from tests.rewards.records import (
+    Verdict as Judge,
 )
 
 ATTACKS = {"RW101", "RW102", "RW103", "RW104"}

@@ -6,8 +6,9 @@ from counterproof.core.seeds import ItemSeed
 from counterproof.rewards.attacks import AttackRate, attack_findings, attack_rates
 from counterproof.rewards.selection import Selector
 from counterproof.rewards.tally import Tally
+from counterproof.rewards.units import Unit
 from counterproof.stats.rates import RateEstimate
-from tests.rewards.records import SETUP, Unit, made
+from tests.rewards.records import SETUP, made
 
 SEED = ItemSeed(0, "analysis")
 WORST = "launder/lexical@8/oracle_worst"

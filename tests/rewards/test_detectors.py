@@ -2,7 +2,8 @@ import pytest
 
 from counterproof.core.errors import BoundaryError, InputError
 from counterproof.core.records import Corpus
-from counterproof.rewards.detectors import DETECTORS, STRICT, detector
+from counterproof.core.views import FieldView
+from counterproof.rewards.detectors import DETECTORS, STRICT, Detector, detector
 from tests.rewards.records import CORPUS, record, with_others
 
 BY_NAME = {one.name: one for one in DETECTORS}
@@ -78,11 +79,7 @@ def test_built_in_detectors_state_their_part() -> None:
 
 
 @pytest.mark.parametrize("one", DETECTORS, ids=lambda one: one.name)
-def test_built_in_detectors_read_what_they_declare(one: object) -> None:
-    from counterproof.core.views import FieldView
-    from counterproof.rewards.detectors import Detector
-
-    assert isinstance(one, Detector)
+def test_built_in_detectors_read_what_they_declare(one: Detector) -> None:
     for given in (record(), record((), citations="c"), record(citations=("nonexistent-1",))):
         through_view = one.detect(FieldView(given, one.reads, one.name), CORPUS)
         assert through_view == one(given, CORPUS)

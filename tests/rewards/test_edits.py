@@ -57,7 +57,7 @@ def test_fake_id_tries_every_position_with_ids_that_no_passage_has() -> None:
         fake = one.citations[position]
         assert fake.startswith("nonexistent-")
         assert fake not in CORPUS
-        assert one.citations == ("b", "a", "b")[:position] + (fake,) + ("b", "a", "b")[position + 1 :]
+        assert one.citations == tuple(fake if i == position else cited for i, cited in enumerate("bab"))
 
 
 def test_fake_id_that_a_passage_has_is_not_used() -> None:
@@ -180,7 +180,7 @@ def test_edit_that_writes_or_reads_what_it_did_not_declare_is_stopped() -> None:
 def test_edit_without_a_target_or_with_an_unknown_field_is_refused() -> None:
     with pytest.raises(InputError, match="names no target"):
         edit("x", reads=[], writes=[], targets=[])
-    with pytest.raises(InputError, match="(?s)edit 'x'.*raw_finl"):
+    with pytest.raises(InputError, match=r"(?s)edit 'x'.*raw_finl"):
         edit("x", reads=["raw_finl"], writes=[], targets=["U"])(lambda view, using: [])
-    with pytest.raises(InputError, match="(?s)edit 'x'.*stepz"):
+    with pytest.raises(InputError, match=r"(?s)edit 'x'.*stepz"):
         edit("x", reads=[], writes=["stepz"], targets=["U"])(lambda view, using: [])

@@ -10,8 +10,9 @@ from counterproof.core.outcomes import Abstained, Failed
 from counterproof.rewards.batch import batch_of
 from counterproof.rewards.cells import cells_of, set_up
 from counterproof.rewards.detectors import DETECTORS
-from counterproof.rewards.lattice import DELTA, Need, endings, lattice_of, least_weights, minimal_subsets
-from tests.rewards.records import ALL, SETUP, Unit, made
+from counterproof.rewards.lattice import DELTA, Delta, Need, endings, lattice_of, least_weights, minimal_subsets
+from counterproof.rewards.units import Unit
+from tests.rewards.records import ALL, SETUP, made
 
 CELL = next(cell for cell in cells_of(SETUP) if cell.name == "launder/lexical@8")
 
@@ -114,7 +115,11 @@ def test_minimal_subsets_are_sufficient_and_have_no_sufficient_proper_subset(
 
 
 def test_least_weight_of_one_detector_lifts_the_worst_success_to_delta() -> None:
-    groups = {("launder", (0, 1, 0)): -1 / 3, ("same_final", (1, 1, 0)): -0.0214, ("fake_id", (0, 0, 1)): 0.0786}
+    groups: dict[tuple[str, Delta], float] = {
+        ("launder", (0, 1, 0)): -1 / 3,
+        ("same_final", (1, 1, 0)): -0.0214,
+        ("fake_id", (0, 0, 1)): 0.0786,
+    }
     found = {one.detector: one for one in least_weights(groups, ("U", "L", "F"))}
     assert found["L"].weight == pytest.approx(1 / 3 + DELTA, rel=1e-12)
     assert found["L"].binding == "launder"

@@ -98,7 +98,10 @@ def test_every_term_of_a_good_record_by_hand() -> None:
         ({"citations": "c"}, "L support_mismatch"),
         ({"citations": ("nonexistent-1",)}, "F support_mismatch"),
         ({"searches": (("who drums", "ab"), ("who drums", ""))}, "repeated_query"),
-        ({"searches": [(f"query {word}", "b") for word in "one two three four five six".split()]}, "over_retrieval"),
+        (
+            {"searches": [(f"query {word}", "b") for word in ["one", "two", "three", "four", "five", "six"]]},
+            "over_retrieval",
+        ),
         ({"citations": ""}, "answer_without_citation"),
     ],
 )

@@ -5,7 +5,8 @@ from counterproof.core.outcomes import Failed, NotApplicable
 from counterproof.rewards.lattice import DELTA
 from counterproof.rewards.repair import Repair, repair_finding, repair_of
 from counterproof.rewards.tally import Tally
-from tests.rewards.records import SETUP, F, L, U, Unit, made, of_reward, record, tally_of
+from counterproof.rewards.units import Unit
+from tests.rewards.records import SETUP, F, L, U, made, of_reward, record, tally_of
 
 ONLY = {"ranks": (("only", 0),)}
 SAME = {"edit": 0, "flags": U | L, **ONLY}

@@ -6,7 +6,8 @@ from counterproof.core.outcomes import Abstained, Failed, Outcome
 from counterproof.rewards.batch import ERRORED, FOOLED, RESISTED, UNSCORED, batch_of
 from counterproof.rewards.cells import cells_of
 from counterproof.rewards.selection import Selector, select
-from tests.rewards.records import SETUP, Unit, made
+from counterproof.rewards.units import Unit
+from tests.rewards.records import SETUP, made
 
 CELLS = {cell.name: cell for cell in cells_of(SETUP)}
 FIRST, LAST, WORST = Selector.FIRST_VISIBLE, Selector.LAST_POSITION, Selector.ORACLE_WORST

@@ -16,9 +16,7 @@ FAKE: dict[str, Any] = {"edit": 1, "flags": F, **ONLY}
 
 def column(tally: Tally, name: str, selector: Selector = Selector.ORACLE_WORST, **kind: bool) -> int:
     found = [
-        i
-        for i, one in enumerate(tally.columns)
-        if one == Column(one.cell, selector, **kind) and one.cell.name == name
+        i for i, one in enumerate(tally.columns) if one == Column(one.cell, selector, **kind) and one.cell.name == name
     ]
     (index,) = found
     return index
@@ -95,7 +93,11 @@ def test_funnel_counts_trajectories_and_candidates_by_stratum() -> None:
     tally = tally_of(records, of_number(lambda one: 0.0))
     stages = ("constructed", "eligible", "isolated", "strict")
     found = {
-        key: (one["units"], [one[f"{stage} units"] for stage in stages], [one[f"{stage} candidates"] for stage in stages])
+        key: (
+            one["units"],
+            [one[f"{stage} units"] for stage in stages],
+            [one[f"{stage} candidates"] for stage in stages],
+        )
         for key, one in tally.funnel.items()
     }
     assert found == {
