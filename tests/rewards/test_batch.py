@@ -92,7 +92,6 @@ def test_members_of_a_cell_lie_within_its_generator_and_budget() -> None:
     assert members(CELLS["same_final{U}"]) == []
 
 
-@pytest.mark.xfail(strict=True, reason="`members` takes every generator's candidates where its own proposed none")
 def test_generator_that_proposed_nothing_in_a_batch_has_no_members() -> None:
     batch = batch_of([made((0.0, {"ranks": (("lexical", 0),)}))], SETUP)
     assert batch.members(CELLS["launder/bm25@16"]).tolist() == []

@@ -55,10 +55,10 @@ class Batch:
 
     def members(self, cell: Cell, *, strict: bool = False) -> NDArray[np.intp]:
         """Return the indices of the candidates that belong to a cell, grouped by unit."""
-        inside = self.edit == cell.edit
         ranks = self.ranks.get(cell.generator)
-        if ranks is not None:
-            inside &= ranks < (_FAR if cell.budget is None else cell.budget)
+        if ranks is None:  # the generator proposed nothing in this batch
+            return np.zeros(0, dtype=np.intp)
+        inside = (self.edit == cell.edit) & (ranks < (_FAR if cell.budget is None else cell.budget))
         if cell.stratum is not None:
             inside &= self.stratum == cell.stratum
         if strict:

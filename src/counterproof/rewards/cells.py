@@ -110,7 +110,7 @@ def set_up(
 
 def _lacking(missing: frozenset[str]) -> str:
     words = {
-        "corpus": "the whole corpus that the agent could search",
+        "corpus": "corpus of all that the agent could search",
         "passages": "ids of retrieved passages",
         "citations": "citations",
         "gold_answers": "gold answers",

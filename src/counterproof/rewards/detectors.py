@@ -159,7 +159,7 @@ def _built_in(
 
 
 DETECTORS: tuple[Detector, ...] = (
-    _built_in("U", under_retrieval, "answer steps", contract=True, weight=1.6),
+    _built_in("U", under_retrieval, "answer steps", "answers", contract=True, weight=1.6),
     _built_in("L", cited_not_retrieved, "citations steps", "passages citations", contract=True, weight=1.2),
     _built_in("F", fake_citation, "citations", "corpus citations", contract=True, weight=1.0),
     _built_in("support_mismatch", support_mismatch, "citations support_ids", "citations support_ids"),

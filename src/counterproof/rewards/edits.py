@@ -163,7 +163,7 @@ def _deletion_targets(view: Any, context: EditContext) -> frozenset[str]:
 
 
 def _fabricate(view: Any, context: EditContext) -> Iterator[Candidate]:
-    for position, slot in enumerate(citation_slots(view)):
+    for position, slot in citation_slots(view):
         fake = _nonexistent(f"{view.trajectory_id}/{position}", context.corpus)
         yield Candidate(str(position), slot.replaced(fake), position)
 
@@ -189,7 +189,7 @@ def _launder(view: Any, context: EditContext) -> Iterator[Candidate]:
         ties.append((name, ranking.tie_at_top, ranking.tie_at_edge))
         for rank, passage in enumerate(ranking.passages):
             ranks.setdefault(passage, []).append((name, rank))
-    slots = tuple(enumerate(citation_slots(view)))
+    slots = tuple(citation_slots(view))
     tied = tuple(ties)
     for passage, found in ranks.items():
         ranked = tuple(found)
@@ -215,8 +215,11 @@ class CitationSlot(NamedTuple):
         return {"citations": citations, "raw_final": f"{self.text[0]}[{new}]{self.text[1]}"}
 
 
-def citation_slots(view: Any) -> Iterator[CitationSlot]:
-    """Yield the slot of every citation. The second citation of an id belongs to its second marker `[id]`."""
+def citation_slots(view: Any) -> Iterator[tuple[int, CitationSlot]]:
+    """Yield position and slot of every citation. The second citation of an id belongs to its second marker `[id]`.
+
+    An id with white space whose marker stands in the message has no slot: replacing it would change the length too.
+    """
     citations, text = view.citations, view.raw_final
     after: dict[str, int] = {}
     for position, old in enumerate(citations):
@@ -224,7 +227,8 @@ def citation_slots(view: Any) -> Iterator[CitationSlot]:
         start = text.find(marker, after.get(old, 0)) if after.get(old, 0) >= 0 else -1
         after[old] = start + len(marker) if start >= 0 else -1
         around = (text[:start], text[start + len(marker) :]) if start >= 0 else None
-        yield CitationSlot(citations[:position], citations[position + 1 :], around)
+        if around is None or len(old.split()) == 1:
+            yield position, CitationSlot(citations[:position], citations[position + 1 :], around)
 
 
 LEXICAL_BUDGETS = (8,)
@@ -259,7 +263,7 @@ EDITS: tuple[Edit, ...] = (
         targets=lambda view, context: frozenset("L"),
         reads=frozenset({"question", "answer", "steps", "citations", "raw_final"}),
         writes=frozenset({"citations", "raw_final"}),
-        needs=frozenset({"corpus", "passages", "citations"}),
+        needs=frozenset({"passages", "citations"}),
         generators=(("lexical", LEXICAL_BUDGETS), ("bm25", BM25_BUDGETS)),
         code="RW103",
         proven=True,

@@ -122,6 +122,8 @@ class StatelessEpisode:
     def start(self, item: tuple[Trajectory, ...], context: object, seed: ItemSeed) -> StatelessState:
         """Return the state with the shuffled order drawn."""
         order = tuple(int(i) for i in seed.child("shuffle").generator().permutation(len(item)))
+        if order == tuple(range(len(item))):
+            order = order[::-1]
         return StatelessState(item, order, ())
 
     def step(self, state: StatelessState, event: Event | None) -> tuple[StatelessState, Request | Done[Statelessness]]:
