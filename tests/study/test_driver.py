@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from counterproof.core.episodes import Ask, Call, Done, Event, Fit, Request, Reveal
+from counterproof.core.episodes import Ask, Call, Done, Event, Fit, Request, Reveal, Verify
 from counterproof.core.errors import CorruptLedgerError, PlanError
 from counterproof.core.outcomes import Outcome
 from counterproof.core.seeds import ItemSeed
@@ -224,10 +224,8 @@ def test_requests_that_nothing_performs_are_refused_by_kind_and_item(tmp_path: P
 
 
 def test_digest_of_a_request_tells_kind_answerer_and_names_apart_and_nothing_else() -> None:
-    from counterproof.core.episodes import Verify
-
     same = Verify((Call("one", 5.0), Call("other", None)))
-    different = [
+    different: list[Request] = [
         Verify(CALLS),
         Verify(CALLS, "another"),
         Verify(CALLS[::-1]),

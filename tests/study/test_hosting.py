@@ -60,7 +60,7 @@ def test_a_file_is_bound_by_parameter_name_and_shown_without_its_folder(tmp_path
     assert source.line == 1
     outcome = call(RECORD)
     assert isinstance(outcome, Scored)
-    assert (outcome.score, outcome.reads) == (1.0, {"answer", "gold_answers"})
+    assert (outcome.score, outcome.reads) == (1.0, frozenset({"answer", "gold_answers"}))
 
 
 def test_the_digest_follows_the_file(tmp_path: Path) -> None:

@@ -78,14 +78,14 @@ def test_entry_points_are_loaded_by_themselves(tmp_path: Path, monkeypatch: pyte
 def test_an_entry_point_that_is_neither_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(tmp_path, "[counterproof.edits]\nwrong = json:dumps\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(InputError, match="entry point wrong = json:dumps of counterproof.edits is function"):
+    with pytest.raises(InputError, match=r"entry point wrong = json:dumps of counterproof\.edits is function"):
         load_plugins(())
 
 
 def test_an_entry_point_that_cannot_be_imported_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(tmp_path, "[counterproof.detectors]\ngone = no_such_module_here:thing\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(BindingError, match="entry point gone .* cannot be imported: ModuleNotFoundError"):
+    with pytest.raises(BindingError, match=r"entry point gone .* cannot be imported: ModuleNotFoundError"):
         load_plugins(())
 
 

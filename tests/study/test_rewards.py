@@ -39,7 +39,7 @@ def finding(analysis: Analysis, subject: str) -> Finding:
 
 def outcomes(analysis: Analysis) -> dict[str, int]:
     table = next(one for one in analysis.tables if one.name == "outcomes")
-    return {str(what): int(count) for what, count in table.rows if count}  # type: ignore[arg-type]
+    return {str(what): int(count) for what, count in table.rows if count}
 
 
 def recorded(folder: Path) -> int:

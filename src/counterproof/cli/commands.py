@@ -95,17 +95,17 @@ def demo_rewards(out: Path, seed: int) -> None:
     """Audit the reference reward on the fact world, then the same reward with the repair that the audit names."""
     pool = out / "pool"
     if not (pool / "pool.json").is_file():
-        typer.echo(_pool_line(build_pool(None, pool, seed=seed)))
+        say(_pool_line(build_pool(None, pool, seed=seed)))
     reward = "reference"
     while True:
-        typer.echo()
+        say()
         analysis = _audited(AuditConfig(rollouts=pool, reward=reward, out=out / reward.replace("+", "-"), seed=seed))
-        typer.echo(f"(as an audit of its own this would exit with {analysis.exit_code})")
+        say(f"(as an audit of its own this would exit with {analysis.exit_code})")
         repair = _named_repair(analysis)
         if reward != "reference" or not repair:
             return
         reward = "+".join(("reference", *repair))
-        typer.echo(f"\nNow the same with the repair that it names: {reward}")
+        say(f"\nNow the same with the repair that it names: {reward}")
 
 
 def _named_repair(analysis: Analysis) -> tuple[str, ...]:
