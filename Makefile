@@ -12,7 +12,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 TEST_LOG := build/pytest.log
 
-.PHONY: help setup demo check format static test constraints clean
+.PHONY: help setup demo results check format static test constraints clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,6 +29,9 @@ $(STAMP): constraints/dev.txt pyproject.toml
 demo: $(STAMP) ## audit a reward on a small synthetic pool and write the report (DEMO=folder)
 	rm -rf $(DEMO)
 	$(BIN)/counterproof demo rewards --out $(DEMO)
+
+results: $(STAMP) ## write docs/results from the real data sets beside the checkout (some minutes, no network)
+	$(BIN)/python -m studies.rewards_results
 
 check: static test ## run every check; the tests' summary comes last
 	@grep -E ' passed.* in [0-9.]+s' $(TEST_LOG) | tail -n 1

@@ -1,0 +1,1 @@
+"""Studies over real data whose pages are committed under `docs/results`."""
