@@ -1,4 +1,4 @@
-"""Cluster bootstrap of ratios of sums, from the sums of each cluster."""
+"""Cluster bootstrap of sums and of ratios of sums, from the sums of each cluster."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from counterproof.stats.ratio import RatioEstimate, columns, with_units
 
 BLOCK = 1 << 16
 """Cluster indices drawn at a time, half a megabyte: it stays in cache, and memory does not grow with replicates."""
+
+MERGE_FROM, MERGE = 4096, 16
+"""From this many clusters on, and so many times as many clusters as profiles, `cluster_weights` draws multinomials."""
 
 _HALF = 31
 """Bits for the sum of events in a packed sum; the sum of units takes the bits above."""
@@ -108,6 +111,69 @@ def resampled_ratios(
     return _weighted(y, n, draws, replicates)
 
 
+def cluster_weights(
+    often: ArrayLike, *, rng: np.random.Generator, replicates: int = 5000, block: int = BLOCK
+) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Yield how often each profile was drawn, replicates in blocks: slices of (B) with weights (b, D).
+
+    A profile is a group of clusters with equal sums; Q = sum of `often` clusters are drawn with replacement. Where each
+    profile is one cluster, the draws are those of `rng.integers(0, Q, size=(B, Q))`, counted. From `MERGE_FROM`
+    clusters on, and where profiles are fewer than a sixteenth of them, the counts are drawn as the multinomial that
+    they are: the same distribution, other draws, at a cost that no longer grows with Q.
+
+    Args:
+        often: Clusters of each profile, whole, at least 1, (D,).
+        rng: Source of the draws.
+        replicates: B, at least 1.
+        block: Numbers drawn at a time; bounds memory, never changes a draw.
+
+    Raises:
+        InputError: There is no profile, a count is not whole or below 1, or a size is below 1.
+    """
+    counts = np.asarray(often)
+    if counts.ndim != 1 or not counts.size or not ((counts >= 1) & (counts == np.floor(counts))).all():
+        raise InputError("give how many clusters each profile stands for: whole numbers of at least 1, in one row")
+    if replicates < 1 or block < 1:
+        raise InputError(f"replicates ({replicates}) and block ({block}) must be at least 1")
+    clusters, profiles = int(counts.sum()), len(counts)
+    if clusters >= MERGE_FROM and profiles * MERGE <= clusters:
+        step = max(1, block // profiles)
+        for start in range(0, replicates, step):
+            rows = slice(start, min(start + step, replicates))
+            yield rows, rng.multinomial(clusters, counts / clusters, size=rows.stop - start).astype(np.float64)
+        return
+    owner = np.repeat(np.arange(profiles), counts.astype(np.int64))
+    for rows, index in _draws(clusters, replicates, block, rng):
+        yield rows, _drawn(owner[index] if profiles < clusters else index, profiles)
+
+
+def resampled_sums(
+    values: ArrayLike, *, rng: np.random.Generator, replicates: int = 5000, block: int = BLOCK
+) -> NDArray[np.float64]:
+    """Return the sums of all columns in each bootstrap replicate, (Q, M) in and (B, M) out: one matrix product.
+
+    Sums are the sufficient statistic of any number of measures: compute them from the sums of a replicate as from those
+    of the data.
+
+    Args:
+        values: Sums per cluster, (Q, M), finite. Every row is a cluster and is drawn, also one of zeros.
+        rng: Source of the draws, row by row as in `resampled_ratios`.
+        replicates: B, at least 1.
+        block: Indices drawn at a time; bounds memory, never changes a draw.
+
+    Raises:
+        InputError: There is no cluster, a value is not finite, or a size is below 1.
+    """
+    sums = np.asarray(values, dtype=np.float64)
+    if sums.ndim != 2 or not len(sums):
+        raise InputError(f"values have shape {sums.shape}; give (Q, M) with at least one cluster")
+    if not np.isfinite(sums).all():
+        raise InputError("sums per cluster hold NaN or infinity; leave out what failed, and count it apart")
+    if replicates < 1 or block < 1:
+        raise InputError(f"replicates ({replicates}) and block ({block}) must be at least 1")
+    return _summed(sums, _draws(len(sums), replicates, block, rng), replicates)
+
+
 def _draws(
     clusters: int, replicates: int, block: int, rng: np.random.Generator
 ) -> Iterator[tuple[slice, NDArray[np.int64]]]:
@@ -137,12 +203,21 @@ def _gathered(
 def _weighted(
     y: NDArray[np.float64], n: NDArray[np.float64], draws: Iterator[tuple[slice, NDArray[np.int64]]], replicates: int
 ) -> NDArray[np.float64]:
-    # How often each cluster was drawn, (b, Q); then all columns are one matrix product.
-    clusters, width = y.shape
-    both = np.concatenate([y, n], axis=1)
-    sums = np.empty((replicates, 2 * width))
-    for rows, index in draws:
-        cell = index + np.arange(len(index))[:, None] * clusters
-        drawn = np.bincount(cell.ravel(), minlength=cell.size).reshape(cell.shape)
-        sums[rows] = drawn.astype(np.float64) @ both
+    width = y.shape[1]
+    sums = _summed(np.concatenate([y, n], axis=1), draws, replicates)
     return sums[:, :width] / sums[:, width:]
+
+
+def _summed(
+    values: NDArray[np.float64], draws: Iterator[tuple[slice, NDArray[np.int64]]], replicates: int
+) -> NDArray[np.float64]:
+    sums = np.empty((replicates, values.shape[1]))
+    for rows, index in draws:
+        sums[rows] = _drawn(index, len(values)) @ values
+    return sums
+
+
+def _drawn(index: NDArray[np.int64], width: int) -> NDArray[np.float64]:
+    # How often each of `width` was drawn, (b, width): one count over all replicates of the block.
+    cell = index + np.arange(len(index))[:, None] * width
+    return np.bincount(cell.ravel(), minlength=len(index) * width).reshape(len(index), width).astype(np.float64)
