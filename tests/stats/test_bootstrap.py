@@ -10,7 +10,13 @@ import pytest
 from numpy.typing import NDArray
 
 from counterproof.core.errors import InputError
-from counterproof.stats import cluster_ratio_interval, cluster_ratio_intervals, resampled_ratios
+from counterproof.stats import (
+    cluster_ratio_interval,
+    cluster_ratio_intervals,
+    cluster_weights,
+    resampled_ratios,
+    resampled_sums,
+)
 
 
 def naive_ratios(events: Any, units: Any, rng: np.random.Generator, replicates: int) -> list[float]:
@@ -128,3 +134,55 @@ def test_columns_over_different_clusters_are_refused() -> None:
 def test_sizes_below_one_are_refused(replicates: int, block: int) -> None:
     with pytest.raises(InputError, match="at least 1"):
         resampled_ratios([1], [1], rng=np.random.default_rng(0), replicates=replicates, block=block)
+
+
+def weights(often: Any, seed: int, replicates: int, **settings: int) -> NDArray[np.float64]:
+    result = np.empty((replicates, len(often)))
+    for rows, block in cluster_weights(often, rng=np.random.default_rng(seed), replicates=replicates, **settings):
+        result[rows] = block
+    return result
+
+
+@pytest.mark.parametrize("block", [1, 50, 1 << 20])
+def test_weights_count_the_drawn_indices(block: int) -> None:
+    picks = np.random.default_rng(8).integers(0, 17, size=(40, 17))
+    expected = np.array([np.bincount(row, minlength=17) for row in picks])
+    assert np.array_equal(weights(np.ones(17, dtype=int), 8, 40, block=block), expected)
+
+
+def test_sums_are_sums_of_rows_drawn_by_index() -> None:
+    values = np.random.default_rng(1).integers(0, 9, (17, 5))
+    picks = np.random.default_rng(8).integers(0, 17, size=(40, 17))
+    sums = resampled_sums(values, rng=np.random.default_rng(8), replicates=40)
+    assert np.array_equal(sums, values[picks].sum(axis=1))
+
+
+def test_profiles_draw_the_clusters_that_they_stand_for() -> None:
+    # Clusters 0-2, 3 and 4-8 are alike within: the weights of profiles are those of their clusters, added up.
+    alone = weights(np.ones(9, dtype=int), 8, 40)
+    together = weights([3, 1, 5], 8, 40)
+    assert np.array_equal(together, np.stack([alone[:, :3].sum(1), alone[:, 3], alone[:, 4:].sum(1)], axis=1))
+
+
+def test_many_equal_clusters_are_drawn_as_a_multinomial() -> None:
+    # 6,000 clusters in two profiles: weights are Bin(6000, .25), mean 1500, variance 1125. Over 2,000 replicates the
+    # mean has a standard deviation of .75, the variance one of about 1125 sqrt(2/2000) = 35.6; four of each.
+    drawn = weights([1500, 4500], 3, 2000)
+    assert (drawn.sum(axis=1) == 6000).all()
+    assert abs(drawn[:, 0].mean() - 1500) < 4 * 0.75
+    assert abs(drawn[:, 0].var() - 1125) < 4 * 35.6
+
+
+@pytest.mark.parametrize("bad", [[], [0, 1], [1.5], [[1]]])
+def test_profiles_stand_for_whole_clusters(bad: Any) -> None:
+    with pytest.raises(InputError, match="whole numbers"):
+        next(cluster_weights(bad, rng=np.random.default_rng(0)))
+
+
+def test_sums_need_clusters_and_finite_values() -> None:
+    with pytest.raises(InputError, match="at least one cluster"):
+        resampled_sums(np.empty((0, 2)), rng=np.random.default_rng(0))
+    with pytest.raises(InputError, match="NaN"):
+        resampled_sums([[math.nan]], rng=np.random.default_rng(0))
+    with pytest.raises(InputError, match="at least 1"):
+        resampled_sums([[1.0]], rng=np.random.default_rng(0), replicates=0)
