@@ -1,57 +1,54 @@
-from math import isclose
-
 import numpy as np
 import pytest
 
-from counterproof.core.errors import InputError
-from counterproof.panel.confusion import calibrate, weighted_vote
-from counterproof.panel.patterns import encode
-from counterproof.panel.table import Gold
-from tests.panel.verdicts import table_of
+from counterproof.panel.confusion import ConfusionModel, Failures
+from counterproof.panel.patterns import Patterns, encode
 
 
-def gold(*labels: int) -> Gold:
-    return Gold(np.array(labels, dtype=np.int8))
+def patterns(*rows: list[int]) -> Patterns:
+    """Rows must be given in lexicographic order, so that posteriors come in the same one."""
+    return encode(np.array(rows, dtype=np.int8))
 
 
-def test_weights_are_laplace_counts_per_class() -> None:
-    # Class 1: the channel says 1, 1 and fails once; class 0: it says 0 once. One pseudo-count for each of 3 symbols.
-    model = calibrate(table_of([[1], [1], [2], [0]]), gold(1, 1, 1, 0))
-    assert np.allclose(model.confusion[0, :, 1], [1 / 6, 3 / 6, 2 / 6])
-    assert np.allclose(model.confusion[0, :, 0], [2 / 4, 1 / 4, 1 / 4])
-    assert model.prior.tolist() == [0.25, 0.75]
+def model(failures: Failures = "symbol") -> ConfusionModel:
+    """Two channels; prior odds 3 for class 1; P(symbol | class) in columns."""
+    confusion = np.array(
+        [
+            [[0.6, 0.1], [0.2, 0.6], [0.2, 0.3]],
+            [[0.4, 0.2], [0.4, 0.2], [0.2, 0.6]],
+        ]
+    )
+    return ConfusionModel(np.array([0.25, 0.75]), confusion, failures)
 
 
-def test_vote_is_the_sum_of_log_ratios_and_the_prior() -> None:
-    table = table_of([[1, 0], [1, 1], [0, 0], [0, 1], [2, -1]])
-    labels = gold(1, 1, 0, 0, -1)
-    model = calibrate(table, labels)
-    first = 3 / 1  # (2 + 1)/(2 + 3) over (0 + 1)/(2 + 3)
-    second = 1.0  # says 1 once in each class
-    posterior = weighted_vote(table, model)
-    assert isclose(posterior[1, 1] / posterior[1, 0], first * second, rel_tol=1e-12)
-    assert isclose(posterior[0, 1] / posterior[0, 0], first, rel_tol=1e-12)
-
-
-def test_a_failure_is_evidence_only_as_a_symbol() -> None:
-    table = table_of([[1, 2], [1, 2], [0, 0], [0, 1]])
-    labels = gold(1, 1, 0, 0)
-    as_symbol = weighted_vote(table, calibrate(table, labels))
-    left_out = weighted_vote(table, calibrate(table, labels, failures="missing"))
-    # As symbol: (3/5)/(1/5) from c0 and (3/5)/(1/5) from c1. Left out: (3/4)/(1/4) from c0 alone.
-    assert isclose(as_symbol[0, 1] / as_symbol[0, 0], 9.0)
-    assert isclose(left_out[0, 1] / left_out[0, 0], 3.0)
+@pytest.mark.parametrize(
+    ("row", "failures", "odds"),
+    [
+        ([1, 0], "symbol", 3 * (0.6 / 0.2) * (0.2 / 0.4)),
+        ([1, -1], "symbol", 3 * (0.6 / 0.2)),
+        ([1, 2], "symbol", 3 * (0.6 / 0.2) * (0.6 / 0.2)),
+        ([1, 2], "missing", 3 * (0.6 / 0.2)),
+    ],
+)
+def test_posterior_odds_are_prior_odds_times_the_ratio_of_each_call(
+    row: list[int], failures: Failures, odds: float
+) -> None:
+    ((zero, one),) = model(failures).posterior(patterns(row))
+    assert one / zero == pytest.approx(odds)
 
 
 def test_a_silent_row_keeps_the_prior() -> None:
-    table = table_of([[1, 1], [0, 1], [0, 0]])
-    model = calibrate(table, gold(1, 1, 0), balanced=True)
-    silent = encode(np.array([[2, 2], [2, -1], [-1, -1]], dtype=np.int8))
-    assert model.posterior(silent).tolist() == [[0.5, 0.5]] * 3
+    found = model().posterior(patterns([-1, -1], [2, -1], [2, 2]))
+    assert found.tolist() == [[0.25, 0.75]] * 3
 
 
-def test_calibration_needs_every_class_and_a_positive_pseudo_count() -> None:
-    with pytest.raises(InputError, match="labelled class 0"):
-        calibrate(table_of([[1]]), gold(1))
-    with pytest.raises(InputError, match="pseudo-count"):
-        calibrate(table_of([[1], [0]]), gold(1, 0), laplace=0.0)
+def test_an_impossible_class_stays_impossible() -> None:
+    certain = ConfusionModel(np.array([0.0, 1.0]), model().confusion)
+    assert certain.posterior(patterns([0, 0])).tolist() == [[0.0, 1.0]]
+
+
+def test_a_symbol_never_seen_of_a_channel_says_nothing() -> None:
+    confusion = model().confusion.copy()
+    confusion[1] = 0.0
+    ((zero, one),) = ConfusionModel(np.array([0.25, 0.75]), confusion).posterior(patterns([1, 0]))
+    assert one / zero == pytest.approx(9.0)

@@ -23,6 +23,7 @@ def read(path: Path) -> Iterator[tuple[str, str, int, int]]:
 
 
 def crowd(path: Path) -> tuple[VerdictTable, np.ndarray]:
+    """Verdicts and true labels; of a worker who answered an item twice the last answer counts."""
     if not path.is_file():
         pytest.skip(f"real data needed: {path} is missing")
     tasks: dict[str, int] = {}

@@ -13,7 +13,7 @@ from math import comb, exp, lgamma
 import numpy as np
 
 from counterproof.core.errors import InputError
-from counterproof.panel.count_rules import SLACK, THRESHOLD
+from counterproof.panel.majority import SLACK, THRESHOLD
 
 BLOCKS = (3, 2)
 ALIGNED = 0.1142

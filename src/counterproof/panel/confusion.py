@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from counterproof.core.errors import InputError
-from counterproof.panel.patterns import Patterns, encode
-from counterproof.panel.table import Gold, VerdictTable
+from counterproof.panel.patterns import Patterns
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -46,51 +44,6 @@ class ConfusionModel:
         joint = log_joint(calls, self.prior[possible], self.confusion[:, :, possible])
         found[np.ix_(informed, possible)] = normalised(joint)[0]
         return found
-
-
-def calibrate(
-    table: VerdictTable, gold: Gold, *, laplace: float = 1.0, failures: Failures = "symbol", balanced: bool = False
-) -> ConfusionModel:
-    """Return the weighted control: confusion matrices counted on items with known labels.
-
-    P(v_j = a | y = c) = (n_jac + laplace) / (n_jc + A·laplace), with A = C + 1 symbols (C where failures are missing)
-    and the calls of channel j on items of class c; P(y) the shares of classes. Summed over channels,
-    log P(v_j | y = 1) / P(v_j | y = 0) is the vote's weight.
-
-    Args:
-        table: Calibration items.
-        gold: Their labels; items without one are left out.
-        laplace: Pseudo-count of each symbol, above 0.
-        failures: Whether a failure is a symbol of its own.
-        balanced: Give every class the same prior, as balanced accuracy asks.
-
-    Raises:
-        InputError: A class has no calibration item, or `laplace` is not positive.
-    """
-    count = len(table.classes)
-    labels = gold.labels
-    absent = [name for c, name in enumerate(table.classes) if not (labels == c).any()]
-    if absent:
-        raise InputError(f"no calibration item is labelled {', '.join(absent)}; every class needs some")
-    if not laplace > 0:
-        raise InputError(f"a pseudo-count of {laplace}; give a positive one")
-    known = labels >= 0
-    onehot = np.eye(count)[labels[known]]
-    calls = indicator(table.symbols[known], count, failures)
-    counts = (calls.T @ onehot).reshape(len(table.channels), count + 1, count) + laplace
-    if failures == "missing":
-        counts[:, count] = 0.0
-    prior = np.full(count, 1 / count) if balanced else onehot.mean(axis=0)
-    return ConfusionModel(prior, counts / counts.sum(axis=1, keepdims=True), failures)
-
-
-def weighted_vote(table: VerdictTable, model: ConfusionModel) -> NDArray[np.float64]:
-    """Return P(y | v) of each item under calibrated weights, (N, C).
-
-    Assumes that channels err independently given the class; on near-copies it is overconfident.
-    """
-    patterns = encode(table.symbols)
-    return patterns.spread(model.posterior(patterns))
 
 
 def has_verdict(rows: NDArray[np.int8], classes: int) -> NDArray[np.bool_]:

@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterproof.core.errors import InputError
-
-THRESHOLD = 0.8
-SLACK = 1e-9
+from counterproof.panel.majority import SLACK, THRESHOLD
 
 
 @dataclass(frozen=True, slots=True, eq=False)

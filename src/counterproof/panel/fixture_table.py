@@ -18,6 +18,7 @@ from counterproof.core.outcomes import NotApplicable
 from counterproof.panel import closed_forms as exact
 from counterproof.panel import count_rules as rules
 from counterproof.panel.fixture import ERROR, FIXTURES, PANEL, SEEDS, Draws, Errors, Family, errors, oracle
+from counterproof.panel.majority import SLACK, THRESHOLD
 
 PUBLISHED_DRAWS = len(SEEDS)
 """Replicates of 512 rows behind a published figure."""
@@ -203,7 +204,7 @@ def _gain(found: Errors) -> float:
 
 def _agreed(found: Errors) -> NDArray[np.bool_]:
     wrong = found.sum(axis=1)
-    agreed: NDArray[np.bool_] = np.maximum(wrong, PANEL - wrong) >= rules.THRESHOLD * PANEL - rules.SLACK
+    agreed: NDArray[np.bool_] = np.maximum(wrong, PANEL - wrong) >= THRESHOLD * PANEL - SLACK
     return agreed
 
 
