@@ -78,12 +78,13 @@ class FieldView:
         object.__setattr__(self, "_owner", owner)
 
     def __getattr__(self, name: str) -> Any:
-        record = object.__getattribute__(self, "_record")
-        reads = object.__getattribute__(self, "_reads")
+        if name in FieldView.__slots__:  # a view that was never filled, as unpickling makes one
+            raise AttributeError(name)
+        reads = self._reads
         field = FIELD_OF_DERIVED.get(name, name)
         if field in reads:
-            return getattr(record, name)
-        owner = object.__getattribute__(self, "_owner")
+            return getattr(self._record, name)
+        owner = self._owner
         if field in TRAJECTORY_ROLES:
             raise BoundaryError(
                 f"{owner} read '{name}', which it did not declare (declared: {', '.join(sorted(reads)) or 'nothing'}); "

@@ -30,11 +30,12 @@ class InProcess:
             BindingError: A job names a verifier that is not here.
         """
         verifiers = self._verifiers
-        try:
-            return [guarded(verifiers[name], record) for name, record in jobs]
-        except KeyError as error:
-            name = error.args[0]
-            raise BindingError(f"there is no verifier '{name}'; {nearest(str(name), verifiers)}") from None
+        outcomes: list[Outcome] = []
+        for name, record in jobs:
+            if name not in verifiers:
+                raise BindingError(f"there is no verifier '{name}'; {nearest(str(name), verifiers)}")
+            outcomes.append(guarded(verifiers[name], record))
+        return outcomes
 
     def close(self) -> None:
         """Do nothing: nothing is held."""

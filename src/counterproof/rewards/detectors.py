@@ -102,7 +102,7 @@ def _known(names: Iterable[str], owner: str) -> frozenset[str]:
 
 def under_retrieval(record: Trajectory, corpus: Corpus) -> bool:
     """U: a nonempty answer and no search."""
-    return bool(record.answer.strip()) and not record.steps.searches
+    return not record.steps.searches and bool(record.answer.strip())
 
 
 def cited_not_retrieved(record: Trajectory, corpus: Corpus) -> bool:
@@ -140,7 +140,7 @@ def over_retrieval(record: Trajectory, corpus: Corpus) -> bool:
 
 def answer_without_citation(record: Trajectory, corpus: Corpus) -> bool:
     """A nonempty answer that cites nothing."""
-    return bool(record.answer.strip()) and not record.citations
+    return not record.citations and bool(record.answer.strip())
 
 
 def _built_in(

@@ -163,8 +163,9 @@ def _deletion_targets(view: Any, context: EditContext) -> frozenset[str]:
 
 
 def _fabricate(view: Any, context: EditContext) -> Iterator[Candidate]:
+    name = view.trajectory_id
     for position, slot in citation_slots(view):
-        fake = _nonexistent(f"{view.trajectory_id}/{position}", context.corpus)
+        fake = _nonexistent(f"{name}/{position}", context.corpus)
         yield Candidate(str(position), slot.replaced(fake), position)
 
 

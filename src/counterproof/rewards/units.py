@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -36,9 +36,8 @@ class Isolated(NamedTuple):
     ranks: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Funnel:
-    """Candidates of one edit on one trajectory, by how far they came.
+class Funnel(NamedTuple):
+    """Candidates of one edit on one trajectory, by how far they came. A named tuple, for the same reason.
 
     Attributes:
         targets: D as a bit mask.
@@ -108,6 +107,7 @@ class Prepared(NamedTuple):
         detectors: Bit and statement of every detector.
         contract: Bits of the contract detectors.
         hygiene: Bits that a strictly isolated edit leaves unchanged.
+        bits: Bit of each detector by name.
     """
 
     setup: Setup
@@ -115,10 +115,15 @@ class Prepared(NamedTuple):
     detectors: tuple[tuple[int, Callable[[Trajectory, Corpus], bool]], ...]
     contract: int
     hygiene: int
+    bits: dict[str, int]
 
     def flags(self, record: Trajectory, corpus: Corpus) -> int:
         """Return a bit mask of the detectors that fire."""
-        return sum(bit for bit, detect in self.detectors if detect(record, corpus))
+        return sum([bit for bit, detect in self.detectors if detect(record, corpus)])
+
+    def mask(self, names: Iterable[str]) -> int:
+        """Return the bits of the named detectors; those that do not apply have none."""
+        return sum([self.bits[name] for name in names if name in self.bits])
 
 
 def prepare(setup: Setup) -> Prepared:
@@ -129,7 +134,8 @@ def prepare(setup: Setup) -> Prepared:
         touched = tuple((bit, detect.callable) for bit, detect in detectors if detect.reads & one.writes)
         edits.append(PreparedEdit(one, touched, sum(bit for bit, detect in detectors if not detect.reads & one.writes)))
     called = tuple((bit, detect.callable) for bit, detect in detectors)
-    return Prepared(setup, tuple(edits), called, setup.contract_mask, setup.strict_mask)
+    bits = {detect.name: bit for bit, detect in detectors}
+    return Prepared(setup, tuple(edits), called, setup.contract_mask, setup.strict_mask, bits)
 
 
 def counterfactuals(
@@ -146,7 +152,8 @@ def counterfactuals(
     records: list[Trajectory] = []
     for index, (one, touched, untouched) in enumerate(prepared.edits):
         view = one.view(record)
-        targets = prepared.setup.mask(one.targets(view, context))
+        targets = prepared.mask(one.targets(view, context))
+        possible = bool(targets) and not original & targets
         constructed = eligible = isolated = strictly = 0
         ties: tuple[tuple[str, bool, bool], ...] = ()
         unaffected = original & untouched
@@ -155,11 +162,13 @@ def counterfactuals(
             constructed += 1
             ties = candidate.ties
             edited = one.apply(record, candidate)
+            if not possible:
+                continue
             flags = unaffected
             for bit, detect in touched:
                 if detect(edited, corpus):
                     flags |= bit
-            if not targets or original & targets or flags & targets != targets:
+            if flags & targets != targets:
                 continue
             eligible += 1
             changed = flags ^ original
@@ -182,7 +191,7 @@ def encode_unit(unit: Unit) -> bytes:
             unit.cluster,
             unit.model,
             unit.flags,
-            [[f.targets, f.constructed, f.eligible, f.isolated, f.strict, f.ties] for f in unit.funnel],
+            unit.funnel,
             unit.candidates,
         ]
     ).encode()

@@ -169,16 +169,17 @@ class StageWriter:
         fresh: dict[tuple[str, str, int], Row] = {}
         ended: set[str] = set()
         for row in rows:
-            known = fresh.get((row.item, row.kind, row.seq)) or self._open.get(row.item, {}).get((row.kind, row.seq))
+            place, held = (row.item, row.kind, row.seq), self._open.get(row.item)
+            known = fresh.get(place) or (held and held.get(place[1:]))
             if known == row:
                 continue
-            if known is not None:
+            if known:
                 raise LedgerError(f"item {row.item!r} already has another row as {row.kind} {row.seq}")
-            if row.item in self._finished or row.item in ended:
+            if row.item in ended or (held is None and row.item in self._finished):
                 raise LedgerError(f"item {row.item!r} has ended and takes no {row.kind} {row.seq}")
             if row.kind == DONE:
                 ended.add(row.item)
-            fresh[row.item, row.kind, row.seq] = row
+            fresh[place] = row
         return list(fresh.values())
 
     def _remember(self, rows: Iterable[Row]) -> None:
@@ -186,7 +187,7 @@ class StageWriter:
             if row.kind == DONE:
                 self._finished.add(row.item)
                 self._open.pop(row.item, None)
-            elif row.item not in self._finished:
+            else:
                 self._open.setdefault(row.item, {})[row.kind, row.seq] = row
 
     def _recover(self) -> None:
@@ -205,7 +206,8 @@ class StageWriter:
         if self._stage.segments:
             self._finished = Keys(read_finished(self._folder, self._stage.segments))
             self._remember(read_unfinished(self._folder, self._stage.segments))
-        self._remember(distinct(sorted(content.rows, key=rank), str(path)))
+        ordered = distinct(sorted(content.rows, key=rank), str(path))
+        self._remember(row for row in ordered if row.kind == DONE or row.item not in self._finished)
         self._journal = Journal(path, content)
 
     def _compact(self, journal: Journal, *, freeze: bool) -> None:

@@ -17,7 +17,7 @@ from counterproof.core.seeds import ItemSeed
 from counterproof.engines import Engine
 from counterproof.store import Note, Row, StageWriter
 
-BATCH_CALLS = 256
+BATCH_CALLS = 512
 """Calls a batch: large enough to spread the cost of an fsync, small enough to bound memory and loss."""
 
 SWEEP = 32
@@ -230,5 +230,5 @@ def _young_garbage_only() -> Iterator[Callable[[], object]]:
 def request_digest(request: Request) -> str:
     """Return the SHA-256 of what identifies a request: its kind, who answers it, and the names of its calls."""
     who = getattr(request, "verifier", getattr(request, "model", getattr(request, "oracle", "")))
-    text = "\x1f".join((type(request).__name__, who, *(call.name for call in request.calls)))
+    text = "\x1f".join((type(request).__name__, who, *[call.name for call in request.calls]))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
