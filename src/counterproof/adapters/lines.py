@@ -82,7 +82,7 @@ def read_rows(path: Path, update: Callable[[bytes], object] = lambda _: None) ->
     count = 0
     try:
         with path.open("rb") as raw:
-            first, lines = _first_line(_byte_lines(raw))
+            first, lines = _first_line(byte_lines(raw))
             if path.name.removesuffix(".gz").endswith(".json") or first.lstrip().startswith(b"["):
                 rows = _array(path.name, b"".join(lines), update)
             else:
@@ -90,16 +90,21 @@ def read_rows(path: Path, update: Callable[[bytes], object] = lambda _: None) ->
             for row in rows:
                 count += isinstance(row, Row)
                 yield row
-    except (EOFError, zlib.error) as error:
-        raise InputError(
-            f"{path.name} is a truncated or damaged gzip file ({error}); {count} rows were readable before that",
-            [Problem(path.name, f"{count} rows were readable", "copy the file again, or write those rows out anew")],
-        ) from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (EOFError, zlib.error, OSError) as error:
+        raise unreadable(path, error, count) from None
 
 
-def _byte_lines(raw: BufferedReader) -> Iterator[bytes]:
+def unreadable(path: Path, error: Exception, count: int) -> InputError:
+    """Return what to raise when a file could not be read on after `count` rows."""
+    if isinstance(error, OSError):
+        return InputError(f"{path} cannot be read: {error.strerror or error}")
+    return InputError(
+        f"{path.name} is a truncated or damaged gzip file ({error}); {count} rows were readable before that",
+        [Problem(path.name, f"{count} rows were readable", "copy the file again, or write those rows out anew")],
+    )
+
+
+def byte_lines(raw: BufferedReader) -> Iterator[bytes]:
     """Yield the lines of a file; of a gzip stream that breaks off, every whole line before the error is raised."""
     if raw.peek(2)[:2] != _GZIP:
         yield from raw
