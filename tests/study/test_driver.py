@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from counterproof.core.episodes import Ask, Call, Done, Event, Fit, Request, Rev
 from counterproof.core.errors import CorruptLedgerError, PlanError
 from counterproof.core.outcomes import Outcome
 from counterproof.core.seeds import ItemSeed
-from counterproof.engines import InProcess, Isolated, ProcessEngine, SerialEngine
+from counterproof.engines import InProcess, Isolated, Job, ProcessEngine, SerialEngine
 from counterproof.store import DONE, Ledger
 from counterproof.study.driver import Means, drive, request_digest
 from tests.study.walks import (
@@ -28,6 +28,7 @@ from tests.study.walks import (
     calls_of,
     expected,
     halved,
+    key_of,
     keyed,
     recorded,
     results,
@@ -251,20 +252,117 @@ def test_items_that_ask_nothing_are_recorded(tmp_path: Path) -> None:
     assert results(rows(tmp_path)) == expected([0, 4, 8])
 
 
-def test_progress_adds_up_to_calls_and_to_the_items_that_were_answered(tmp_path: Path) -> None:
-    class Told:
-        items = calls = 0
+class Told:
+    """Adds up what it is told."""
 
-        def advance(self, items: int, calls: int) -> None:
-            self.items += items
-            self.calls += calls
+    def __init__(self) -> None:
+        self.items = self.calls = 0
 
+    def advance(self, items: int, calls: int) -> None:
+        self.items += items
+        self.calls += calls
+
+
+def test_progress_adds_up_to_all_calls_and_all_items_those_without_a_call_included(tmp_path: Path) -> None:
     told = Told()
     with serial() as engine, Ledger.create(tmp_path, PLAN, {}).writer(STAGE) as writer:
         drive(Walk(), keyed(NUMBERS), 1.0, Means(SEED, engine, writer, 5, told))
         writer.freeze()
-    assert told.calls == calls_of(NUMBERS)
-    assert told.items == sum(number % 4 > 0 for number in NUMBERS)
+    assert (told.items, told.calls) == (len(NUMBERS), calls_of(NUMBERS))
+
+
+def test_progress_counts_resumed_items_and_no_call_twice(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        walk(tmp_path, NUMBERS, serial(), batch_calls=3, episode=Stumbling())
+    kept = recorded(rows(tmp_path))
+    told = Told()
+    with serial() as engine, Ledger.create(tmp_path, PLAN, {}).writer(STAGE) as writer:
+        driven = drive(Walk(), keyed(NUMBERS), 1.0, Means(SEED, engine, writer, 3, told))
+    assert driven.resumed > 0
+    assert (told.items, told.calls) == (len(NUMBERS), calls_of(NUMBERS) - kept)
+
+
+def test_progress_of_a_stage_without_calls_moves_while_it_runs(tmp_path: Path) -> None:
+    moves: list[int] = []
+
+    class Noting(Told):
+        def advance(self, items: int, calls: int) -> None:
+            moves.append(items)
+
+    numbers = range(0, 400, 4)  # none of them asks for anything
+    with serial() as engine, Ledger.create(tmp_path, PLAN, {}).writer(STAGE) as writer:
+        drive(Walk(), keyed(numbers), 1.0, Means(SEED, engine, writer, 30, Noting()))
+    assert moves == [30, 30, 30, 10]
+
+
+class Clocked:
+    """An engine at which every call takes so many seconds by its own clock; notes the size of each batch."""
+
+    slots = 1
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.sizes = seconds, list[int]()
+        self.waiting: list[tuple[int, list[Outcome]]] = []
+
+    def submit(self, ticket: int, jobs: Sequence[Job]) -> None:
+        self.sizes.append(len(jobs))
+        self.waiting.append((ticket, [halved(record) for _, record in jobs]))
+
+    def collect(self) -> tuple[int, list[Outcome], float]:
+        ticket, outcomes = self.waiting.pop(0)
+        return ticket, outcomes, self.seconds * len(outcomes)
+
+    def close(self) -> None: ...
+
+
+def sizes(folder: Path, seconds: float, most: int = 512) -> list[int]:
+    """Sizes of the batches of items that make one request of one call each."""
+    engine = Clocked(seconds)
+    with Ledger.create(folder, PLAN, {}).writer(STAGE) as writer:
+        drive(Walk(), keyed(range(9, 9 + 12 * 400, 12)), 1.0, Means(SEED, engine, writer, most))
+    return engine.sizes
+
+
+def test_batches_of_a_slow_verifier_shrink_to_two_seconds_and_those_of_a_fast_one_grow(tmp_path: Path) -> None:
+    # Two batches are in flight, so the second is made before the first one's time is known.
+    assert set(sizes(tmp_path / "slow", 0.5)[2:-1]) == {4}
+    assert set(sizes(tmp_path / "slower", 60.0)[2:]) == {1}
+    assert sizes(tmp_path / "fast", 1e-5, 100) == [8, 8, 32, 100, 100, 100, 52]
+    assert max(sizes(tmp_path / "even", 0.02)) == 100
+
+
+@dataclass(frozen=True, slots=True)
+class Mute:
+    """Makes one request without a call."""
+
+    def start(self, item: int, context: object, seed: ItemSeed) -> int:
+        return item
+
+    def step(self, state: int, event: Event | None) -> tuple[int, Request | Done[int]]:
+        return state, Verify(()) if event is None else Done(state)
+
+    def encode(self, result: int) -> bytes:
+        return b"%d" % result
+
+
+def test_requests_without_a_call_do_not_let_the_whole_stream_in(tmp_path: Path) -> None:
+    begun, ahead = 0, []
+
+    def stream() -> Iterator[tuple[str, int]]:
+        nonlocal begun
+        for number in range(200):
+            begun += 1
+            yield key_of(number), number
+
+    class Watching(Told):
+        def advance(self, items: int, calls: int) -> None:
+            super().advance(items, calls)
+            ahead.append(begun - self.items)
+
+    with serial() as engine, Ledger.create(tmp_path, PLAN, {}).writer(STAGE) as writer:
+        driven = drive(Mute(), stream(), None, Means(SEED, engine, writer, 10, Watching()))
+    assert (driven.items, driven.calls) == (200, 0)
+    assert max(ahead) <= 2 * 10
 
 
 def test_memory_is_bounded_by_batches_not_by_the_stream(tmp_path: Path) -> None:
@@ -278,15 +376,13 @@ def test_memory_is_bounded_by_batches_not_by_the_stream(tmp_path: Path) -> None:
             taken += 1
             yield f"item-{number:03d}", number
 
-    class Told:
-        done = 0
-
+    class Watching(Told):
         def advance(self, items: int, calls: int) -> None:
-            self.done += items
-            ahead.append(taken - self.done)
+            super().advance(items, calls)
+            ahead.append(taken - self.items)
 
     with serial() as engine, Ledger.create(tmp_path, PLAN, {}).writer(STAGE) as writer:
-        drive(Walk(), stream(), 1.0, Means(SEED, engine, writer, 6, Told()))  # type: ignore[arg-type]
+        drive(Walk(), stream(), 1.0, Means(SEED, engine, writer, 6, Watching()))  # type: ignore[arg-type]
         writer.freeze()
     assert taken == 100
     assert max(ahead) <= 3 * 6

@@ -23,7 +23,17 @@ def test_a_terminal_gets_a_bar_a_stage_with_items_and_calls(monkeypatch: pytest.
     said = screen.getvalue()
     assert "scores" in said
     assert "20/20" in said
-    assert "3,000 calls" in said
+    assert "3,000 of 4,000 calls" in said
+
+
+def test_a_stage_without_calls_speaks_of_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with TerminalStages().stage("evidence", items=20, calls=0) as bar:
+        bar.advance(20, 0)
+    assert "20/20" in screen.getvalue()
+    assert "calls" not in screen.getvalue()
 
 
 def test_what_is_no_terminal_gets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

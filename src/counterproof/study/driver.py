@@ -18,7 +18,16 @@ from counterproof.engines import Engine
 from counterproof.store import Note, Row, StageWriter
 
 BATCH_CALLS = 512
-"""Calls a batch: large enough to spread the cost of an fsync, small enough to bound memory and loss."""
+"""The most calls and the most episodes a batch: enough to spread the cost of an fsync, few enough to bound memory."""
+
+BATCH_SECONDS = 2.0
+"""What a batch should take at most: after Ctrl-C or a kill no more than the batches in progress is paid again."""
+
+FIRST_CALLS = 8
+"""Calls of the first batches, when nothing is known of how long a call takes."""
+
+GROWTH = 4
+"""How many times larger than the last ones the next batches may be."""
 
 SWEEP = 32
 """Batches between two collections of young garbage."""
@@ -31,7 +40,7 @@ class Progress(Protocol):
     """Told how a stage gets on."""
 
     def advance(self, items: int, calls: int) -> None:
-        """Note that so many more items have ended and calls were answered."""
+        """Note that so many more items have ended, or had ended before, and calls were answered."""
         ...
 
 
@@ -70,7 +79,7 @@ class Means:
         seed: The run's seed.
         engine: Performs `Verify` requests.
         writer: The open stage of the ledger.
-        batch_calls: Calls a batch.
+        batch_calls: The most calls a batch; slow verifiers get fewer, so that a batch takes `BATCH_SECONDS`.
         progress: Told how it gets on.
     """
 
@@ -88,16 +97,21 @@ class _Drive(Generic[Item, Context]):
         self.episode, self.context, self.means = episode, context, means
         self.waiting: deque[_Live] = deque()
         self.waiting_calls = 0
+        self.pace = min(FIRST_CALLS, means.batch_calls)
         self.flying: dict[int, list[_Live]] = {}
         self.ended: list[Row] = []
         self.items = self.resumed = self.calls = self.recalled = 0
+        self.told_items = self.told_calls = 0
 
     def submit(self, ticket: int, stream: Iterator[tuple[str, Item]]) -> bool:
         """Fill one batch from the stream and hand it to the engine; return whether there was anything to hand over."""
-        while self.waiting_calls < self.means.batch_calls and (entry := next(stream, None)) is not None:
+        most = self.means.batch_calls
+        while self.waiting_calls < self.pace and len(self.waiting) < most and (entry := next(stream, None)) is not None:
             self._begin(*entry)
-            if len(self.ended) >= self.means.batch_calls:
+            if len(self.ended) >= most:
                 self.finish()
+            if self.items + self.resumed - self.told_items >= most:
+                self.tell()
         lives = self._batch()
         if lives:
             self.flying[ticket] = lives
@@ -107,18 +121,31 @@ class _Drive(Generic[Item, Context]):
 
     def collect(self) -> None:
         """Wait for a batch, record its answers durably, and only then feed them back."""
-        items, calls = self.items, self.calls
         ticket, outcomes, seconds = self.means.engine.collect()
         self._answer(self.flying.pop(ticket), outcomes)
+        self._keep_pace(len(outcomes), seconds)
         self.means.writer.note([Note(f"batch {ticket}", 0, "seconds", seconds)])
-        if self.means.progress is not None:
-            self.means.progress.advance(self.items - items, self.calls - calls)
+        self.tell()
+
+    def tell(self) -> None:
+        """Tell the progress what it was not told yet."""
+        items, calls = self.items + self.resumed - self.told_items, self.calls - self.told_calls
+        if self.means.progress is not None and (items or calls):
+            self.means.progress.advance(items, calls)
+        self.told_items += items
+        self.told_calls += calls
 
     def finish(self) -> None:
         """Record the items that ended since the last batch."""
         if self.ended:
             self.means.writer.append(self.ended)
             self.ended = []
+
+    def _keep_pace(self, calls: int, seconds: float) -> None:
+        """Set the size of the next batches by what one took."""
+        if calls:
+            affordable = int(BATCH_SECONDS * calls / max(seconds, 1e-6))
+            self.pace = max(1, min(affordable, GROWTH * self.pace, self.means.batch_calls))
 
     def _begin(self, key: str, item: Item) -> None:
         """Start an item, and feed it what the ledger already holds."""
@@ -151,13 +178,15 @@ class _Drive(Generic[Item, Context]):
             raise PlanError(f"nothing in this study performs a {type(answer).__name__} request (item {key})")
 
     def _batch(self) -> list[_Live]:
-        """Take waiting episodes with about as many calls as a batch holds, at least one."""
+        """Take waiting episodes with about as many calls as a batch should hold; at least one, whatever it asks."""
         taken: list[_Live] = []
         calls = 0
-        while self.waiting and (not taken or calls + len(self.waiting[0].request.calls) <= self.means.batch_calls):
-            live = self.waiting.popleft()
-            calls += len(live.request.calls)
-            taken.append(live)
+        while self.waiting and len(taken) < self.means.batch_calls:
+            asked = len(self.waiting[0].request.calls)
+            if taken and calls + asked > self.pace:
+                break
+            taken.append(self.waiting.popleft())
+            calls += asked
         self.waiting_calls -= calls
         return taken
 
@@ -183,7 +212,8 @@ def drive(
     """Run the episodes of all items to their end, and return what it took.
 
     Items are taken from the stream as they are needed. What an item gets depends on its key and the run's seed alone,
-    so batches, order and engines do not matter. After a crash or Ctrl-C the same call goes on where the ledger ends.
+    so batches, order and engines do not matter; a batch holds about `BATCH_SECONDS` of calls as measured. A request is
+    never split: its answers are recorded together. After a crash or Ctrl-C the same call goes on where the ledger ends.
 
     Args:
         episode: The state machine that every item runs through.
@@ -208,6 +238,7 @@ def drive(
             if ticket % SWEEP == 0:
                 sweep()
         run.finish()
+        run.tell()
     return Driven(run.items, run.resumed, run.calls, run.recalled)
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 
 class Stages:
@@ -12,11 +16,11 @@ class Stages:
 
     @contextmanager
     def stage(self, name: str, items: int | None = None, calls: int | None = None) -> Iterator[Stages]:
-        """Enter a stage with so many items and, where known, calls."""
+        """Enter a stage with so many items and, where known, at most so many calls."""
         yield self
 
     def advance(self, items: int, calls: int) -> None:
-        """Note that so many more items have ended and calls were answered."""
+        """Note that so many more items have ended, or had ended before, and calls were answered."""
 
 
 class TerminalStages(Stages):
@@ -24,7 +28,7 @@ class TerminalStages(Stages):
 
     @contextmanager
     def stage(self, name: str, items: int | None = None, calls: int | None = None) -> Iterator[Stages]:
-        """Enter a stage: a bar over its items, and the rate of its calls."""
+        """Enter a stage: a bar over its items, and how many calls were answered."""
         if not sys.stderr.isatty():
             yield self
             return
@@ -35,19 +39,22 @@ class TerminalStages(Stages):
             TextColumn("{task.description:>16}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[calls]} calls"),
+            TextColumn("{task.fields[calls]}"),
             TimeElapsedColumn(),
         )
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(name, total=items, calls=0)
-            yield _Bar(bar, task)
+            shown = _Bar(bar, bar.add_task(name, total=items, calls=""), calls)
+            shown.advance(0, 0)
+            yield shown
 
 
 class _Bar(Stages):
-    def __init__(self, bar: object, task: object) -> None:
+    def __init__(self, bar: Progress, task: TaskID, most: int | None) -> None:
         self._bar, self._task, self._calls = bar, task, 0
+        self._most = f" of {most:,}" if most else ""
 
     def advance(self, items: int, calls: int) -> None:
         """Move the bar on."""
         self._calls += calls
-        self._bar.update(self._task, advance=items, calls=f"{self._calls:,}")  # type: ignore[attr-defined]
+        said = f"{self._calls:,}{self._most} calls" if self._calls or self._most else ""
+        self._bar.update(self._task, advance=items, calls=said)

@@ -72,7 +72,7 @@ class AuditConfig:
         in_process: Call the verifier in this process rather than in a killable worker.
         allow_stateful: Go on when the verifier keeps state.
         limits: What a worker may use.
-        batch_calls: Calls a batch.
+        batch_calls: The most calls a batch.
         edits: Edits besides the built-in ones.
         detectors: Detectors besides the built-in ones.
     """
@@ -346,10 +346,15 @@ class _Run:
         corpus = self.pool.corpus
         calls = {name: built_in(name, corpus)[1] for name in CONTROLS}
         after = (self.ledger.root("stateless"),)
-        with SerialEngine(InProcess(calls)) as engine, self.ledger.writer("controls", after=after) as writer:
+        with (
+            self.stages.stage("controls", items=len(CONTROLS) * len(self.sample.controls)) as progress,
+            SerialEngine(InProcess(calls)) as engine,
+            self.ledger.writer("controls", after=after) as writer,
+        ):
+            means = Means(self.config.seed, engine, writer, progress=progress)
             for name in CONTROLS:
                 items = ((f"{name}/{record.digest()}", record) for record in self.sample.controls)
-                drive(AuditEpisode(name), items, self.context, Means(self.config.seed, engine, writer))
+                drive(AuditEpisode(name), items, self.context, means)
             writer.freeze()
 
     def scores(self) -> None:
