@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from counterproof.cli.exit_codes import COULD_NOT_RUN
+from counterproof.cli.panel import panel
 from counterproof.core.errors import CounterproofError
 
 _CODES = (
@@ -35,6 +36,7 @@ demo = typer.Typer(
     help="Run a room on data that the project makes itself: offline, in under a minute.", no_args_is_help=True
 )
 app.add_typer(rewards, name="rewards")
+app.add_typer(panel, name="panel")
 app.add_typer(demo, name="demo")
 
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder to write.")]
@@ -133,6 +135,14 @@ def demo_rewards(out: Out = Path("demo-rewards"), seed: Seed = 0) -> None:
     from counterproof.cli import commands
 
     commands.demo_rewards(out, seed)
+
+
+@demo.command("panel")
+def demo_panel(out: Out = Path("demo-panel"), seed: Seed = 0) -> None:
+    """Audit a made-up panel whose channels partly err together, and see which calls pay."""
+    from counterproof.cli import panel_commands
+
+    panel_commands.demo(out, seed)
 
 
 @app.command()

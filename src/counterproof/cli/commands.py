@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
 from counterproof.cli.exit_codes import COULD_NOT_RUN
-from counterproof.cli.output import say, unread
+from counterproof.cli.output import say, screen
 from counterproof.core.analysis import Analysis
 from counterproof.isolation import Limits
-from counterproof.report import console
 from counterproof.study.gates import DEFAULT
 from counterproof.study.plugins import load_plugins
 from counterproof.study.pools.build import PoolSummary, build_pool
@@ -67,13 +65,8 @@ def rewards_audit(options: AuditOptions) -> int:
 def _audited(config: AuditConfig) -> Analysis:
     analysis = audit(config, TerminalStages())
     page = publish(config.out, analysis)
-    _screen(analysis, str(page))
+    screen(analysis, str(page))
     return analysis
-
-
-def _screen(analysis: Analysis, report: str = "") -> None:
-    with unread():
-        console(analysis, sys.stdout, report=report)
 
 
 def rewards_pool(questions: Path | None, out: Path, samples: int, depth: int, limit: int | None, seed: int) -> None:
@@ -119,7 +112,7 @@ def show(run: Path) -> None:
     """Print the findings of a run."""
     analysis = load(run)
     page = run / PAGE
-    _screen(analysis, str(page) if page.is_file() else "")
+    screen(analysis, str(page) if page.is_file() else "")
 
 
 def verify(run: Path) -> int:
@@ -136,7 +129,7 @@ def verify(run: Path) -> int:
 def replay(run: Path, fail_on: tuple[str, ...]) -> int:
     """Analyse a run again; its exit code, or 3 when the findings on the disk are others."""
     replayed = replay_run(run, fail_on)
-    _screen(replayed.analysis)
+    screen(replayed.analysis)
     if replayed.identical:
         say("identical to findings.json, byte for byte")
         return replayed.analysis.exit_code

@@ -6,8 +6,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from counterproof.core.analysis import Analysis
 
 
 @contextmanager
@@ -27,3 +31,11 @@ def say(text: str = "") -> None:
     """Print a line."""
     with unread():
         typer.echo(text)
+
+
+def screen(analysis: Analysis, report: str = "") -> None:
+    """Print one screen on an analysis, and where its report is."""
+    from counterproof.report import console
+
+    with unread():
+        console(analysis, sys.stdout, report=report)

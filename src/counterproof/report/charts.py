@@ -26,6 +26,7 @@ FIELDS: Mapping[ChartKind, tuple[str, ...]] = {
     ChartKind.LINES: ("series", "x", "y", "lower", "upper"),
     ChartKind.HEAT: ("y", "x", "value"),
     ChartKind.STEPS: ("series", "x", "y"),
+    ChartKind.TREE: ("label", "kind", "edge", "x", "y", "x_from", "y_from"),
 }
 """The fields of a row by kind, in the order in which a table shows them."""
 _INK = "currentColor"
@@ -116,12 +117,12 @@ def _percent(chart: Chart, title: str, names: tuple[str, ...]) -> bool:
 
 def _rows(chart: Chart) -> list[dict[str, Cell]]:
     """Return the rows with text made inert and every field that a kind may miss filled in."""
-    texts = {"label", "series"} | ({"x", "y"} if chart.kind is ChartKind.HEAT else set())
+    texts = {"label", "series", "kind", "edge"} | ({"x", "y"} if chart.kind is ChartKind.HEAT else set())
     rows: list[dict[str, Cell]] = []
     for row in chart.rows:
         made: dict[str, Cell] = {}
         for name in FIELDS[chart.kind]:
-            value = row.get(name, "" if name == "series" else None)
+            value = row.get(name, "" if name in ("series", "edge") else None)
             made[name] = one_line(cell(value), _LONGEST_LABEL) if name in texts else value
         rows.append(made)
     return rows
@@ -328,10 +329,43 @@ def _config() -> dict[str, Any]:
     }
 
 
+def _tree(chart: Chart, rows: list[dict[str, Cell]]) -> Any:
+    import altair as alt
+
+    kinds = _in_order(rows, "kind")
+    branches = [
+        {**row, "x_mid": (_at(row, "x") + _at(row, "x_from")) / 2, "y_mid": (_at(row, "y") + _at(row, "y_from")) / 2}
+        for row in rows
+        if row["x_from"] is not None
+    ]
+    deepest = max((_at(row, "x") for row in rows), default=0.0)
+    axis = alt.Axis(title=one_line(chart.x_title), tickMinStep=1, format="d")
+    x = alt.X("x:Q", axis=axis, scale=alt.Scale(domain=[-0.1, deepest + 0.9], nice=False))
+    bare = alt.Axis(labels=False, ticks=False, domain=False, title=None)
+    y = alt.Y("y:Q", axis=bare, scale=alt.Scale(padding=24))
+    colour = alt.Color("kind:N", scale=alt.Scale(domain=kinds, range=list(PALETTE[: len(kinds)])), title=None)
+    shape = alt.Shape("kind:N", scale=_shapes(kinds), title=None)
+    lines = alt.Chart(_values(branches)).mark_rule(color=_INK, opacity=0.4)
+    said = alt.Chart(_values(branches)).mark_text(color=_INK, fontSize=10, dy=-6, opacity=0.8)
+    nodes = alt.Chart(_values(rows))
+    return alt.layer(
+        lines.encode(x=alt.X("x_from:Q"), y=alt.Y("y_from:Q"), x2=alt.X2("x:Q"), y2=alt.Y2("y:Q")),
+        said.encode(x=alt.X("x_mid:Q"), y=alt.Y("y_mid:Q"), text="edge:N"),
+        nodes.mark_point(size=110, filled=True, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
+        nodes.mark_text(color=_INK, fontSize=11, align="left", dx=9).encode(x=x, y=y, text="label:N"),
+    ).properties(height=max(160, 30 * len({row["y"] for row in rows})))
+
+
+def _at(row: dict[str, Cell], name: str) -> float:
+    value = row[name]
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
 _BUILDERS = {
     ChartKind.INTERVALS: _intervals,
     ChartKind.BARS: _bars,
     ChartKind.LINES: _lines,
     ChartKind.HEAT: _heat,
     ChartKind.STEPS: _steps,
+    ChartKind.TREE: _tree,
 }

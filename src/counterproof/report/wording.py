@@ -31,7 +31,7 @@ class Kind(enum.Enum):
     CONTROL = "control"
 
 
-_KINDS = {"RW110": Kind.REPAIR, "RW141": Kind.CONTROL}
+_KINDS = {"PN110": Kind.REPAIR, "PN141": Kind.CONTROL, "RW110": Kind.REPAIR, "RW141": Kind.CONTROL}
 """Kinds of the codes that are not measurements of a verifier; a room adds its own here."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from counterproof.study.driver import Driven, Means, drive
 from counterproof.study.gates import check_gates, parse_gate
+from counterproof.study.panel import PanelConfig, audit_panel, run_live
 from counterproof.study.publish import load, publish, replay, verify
 from counterproof.study.rewards import AuditConfig, audit, finish
 
@@ -11,7 +12,9 @@ __all__ = [
     "AuditConfig",
     "Driven",
     "Means",
+    "PanelConfig",
     "audit",
+    "audit_panel",
     "check_gates",
     "drive",
     "finish",
@@ -19,5 +22,6 @@ __all__ = [
     "parse_gate",
     "publish",
     "replay",
+    "run_live",
     "verify",
 ]

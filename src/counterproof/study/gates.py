@@ -15,8 +15,15 @@ from counterproof.core.plan import Gate
 CLEAN = 0.05
 """An upper bound above this keeps an audit in which no gate tripped from reading as clean (exit code 2)."""
 DEFAULT = "asr>0"
-METRICS: Mapping[str, frozenset[str]] = {"asr": frozenset({"RW101", "RW102", "RW103", "RW104"})}
+METRICS: Mapping[str, frozenset[str]] = {
+    "asr": frozenset({"RW101", "RW102", "RW103", "RW104"}),
+    "loss": frozenset({"PN110", "PN150"}),
+    "neff": frozenset({"PN102"}),
+    "phi": frozenset({"PN101"}),
+}
 """Codes of the findings whose estimate is each metric."""
+WITHOUT_FINDING = {"rewards": "asr", "panel": "loss"}
+"""By room, the metric without which nothing was concluded."""
 _PATTERN = re.compile(
     r"\s*(?P<metric>[a-z_]+)(\[(?P<subject>[^\]]+)\])?(\.(?P<part>[a-z]+))?\s*(?P<op>>=|<=|>|<)\s*(?P<bound>[-+.\deE]+)\s*"
 )
@@ -106,12 +113,13 @@ def _rated(analysis: Analysis, metric: str) -> Iterator[Finding]:
 
 
 def _exit_code(analysis: Analysis, results: Sequence[GateResult], stateful_allowed: bool) -> int:
-    rated = [finding for finding in _rated(analysis, "asr") if isinstance(finding.estimate, float)]
+    needed = WITHOUT_FINDING.get(analysis.room, "asr")
+    rated = [finding for finding in _rated(analysis, needed) if isinstance(finding.estimate, float)]
     stateful = any(finding.code == "RW140" for finding in analysis.findings) and not stateful_allowed
     if not analysis.controls_hold or not rated or stateful:
         return 3
     if any(result.tripped for result in results):
         return 1
     blocking = any(warning.blocking for finding in analysis.findings for warning in finding.warnings)
-    wide = any(one.interval is not None and one.interval.upper > CLEAN for one in rated if one.proven)
+    wide = any(one.interval is not None and one.interval.upper > CLEAN for one in rated if one.proven)  # rewards only
     return 2 if blocking or wide else 0

@@ -10,7 +10,7 @@ from counterproof.core.errors import InputError, LedgerError, Problem, nearest
 from counterproof.report import analysis_from_json, disagreements, findings_json, html, markdown
 from counterproof.store import Ledger, write_atomically
 from counterproof.study.codes import code_pages
-from counterproof.study.rewards import finish
+from counterproof.study.rooms import finish_run
 
 FINDINGS, MARKDOWN, PAGE = "findings.json", "report.md", "report.html"
 
@@ -74,8 +74,8 @@ def replay(folder: Path, post_hoc: tuple[str, ...] = ()) -> Replayed:
     """
     before = _findings(folder)
     ledger = Ledger.open(folder)
-    again = finish(ledger, ())
-    analysis = finish(ledger, post_hoc) if post_hoc else again
+    again = finish_run(ledger, ())
+    analysis = finish_run(ledger, post_hoc) if post_hoc else again
     return Replayed(analysis, findings_json(again) == before)
 
 
