@@ -136,9 +136,9 @@ def test_sizes_below_one_are_refused(replicates: int, block: int) -> None:
         resampled_ratios([1], [1], rng=np.random.default_rng(0), replicates=replicates, block=block)
 
 
-def weights(often: Any, seed: int, replicates: int, **settings: int) -> NDArray[np.float64]:
-    result = np.empty((replicates, len(often)))
-    for rows, block in cluster_weights(often, rng=np.random.default_rng(seed), replicates=replicates, **settings):
+def weights(profile: Any, seed: int, replicates: int, **settings: int) -> NDArray[np.float64]:
+    result = np.empty((replicates, max(profile) + 1))
+    for rows, block in cluster_weights(profile, rng=np.random.default_rng(seed), replicates=replicates, **settings):
         result[rows] = block
     return result
 
@@ -147,7 +147,7 @@ def weights(often: Any, seed: int, replicates: int, **settings: int) -> NDArray[
 def test_weights_count_the_drawn_indices(block: int) -> None:
     picks = np.random.default_rng(8).integers(0, 17, size=(40, 17))
     expected = np.array([np.bincount(row, minlength=17) for row in picks])
-    assert np.array_equal(weights(np.ones(17, dtype=int), 8, 40, block=block), expected)
+    assert np.array_equal(weights(np.arange(17), 8, 40, block=block), expected)
 
 
 def test_sums_are_sums_of_rows_drawn_by_index() -> None:
@@ -158,24 +158,24 @@ def test_sums_are_sums_of_rows_drawn_by_index() -> None:
 
 
 def test_profiles_draw_the_clusters_that_they_stand_for() -> None:
-    # Clusters 0-2, 3 and 4-8 are alike within: the weights of profiles are those of their clusters, added up.
-    alone = weights(np.ones(9, dtype=int), 8, 40)
-    together = weights([3, 1, 5], 8, 40)
-    assert np.array_equal(together, np.stack([alone[:, :3].sum(1), alone[:, 3], alone[:, 4:].sum(1)], axis=1))
+    # The weights of profiles are those of their clusters, added up: the same draws, whatever the profiles are.
+    profile = np.array([0, 2, 0, 1, 2, 2, 0, 2, 2])
+    alone, together = weights(np.arange(9), 8, 40), weights(profile, 8, 40)
+    assert np.array_equal(together, np.stack([alone[:, profile == d].sum(1) for d in range(3)], axis=1))
 
 
 def test_many_equal_clusters_are_drawn_as_a_multinomial() -> None:
     # 6,000 clusters in two profiles: weights are Bin(6000, .25), mean 1500, variance 1125. Over 2,000 replicates the
     # mean has a standard deviation of .75, the variance one of about 1125 sqrt(2/2000) = 35.6; four of each.
-    drawn = weights([1500, 4500], 3, 2000)
+    drawn = weights(np.repeat([0, 1], [1500, 4500]), 3, 2000)
     assert (drawn.sum(axis=1) == 6000).all()
     assert abs(drawn[:, 0].mean() - 1500) < 4 * 0.75
     assert abs(drawn[:, 0].var() - 1125) < 4 * 35.6
 
 
-@pytest.mark.parametrize("bad", [[], [0, 1], [1.5], [[1]]])
-def test_profiles_stand_for_whole_clusters(bad: Any) -> None:
-    with pytest.raises(InputError, match="whole numbers"):
+@pytest.mark.parametrize("bad", [[], [-1, 0], [0.0], [[0]], [0, 2]])
+def test_profiles_are_numbered_without_gaps(bad: Any) -> None:
+    with pytest.raises(InputError, match="profile"):
         next(cluster_weights(bad, rng=np.random.default_rng(0)))
 
 

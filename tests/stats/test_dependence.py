@@ -23,6 +23,7 @@ from counterproof.stats import (
     homogeneity_g_test,
     krippendorff_alpha,
     mutual_information,
+    pair_information,
     phi,
     resampled_sums,
 )
@@ -103,6 +104,17 @@ def test_leading_axes_are_kept(measure: Any) -> None:
     together = measure(tables)
     assert together.shape == (4, 3)
     assert float(together[2, 1]) == float(measure(tables[2, 1]))
+
+
+def test_information_of_a_pair_is_the_four_measures() -> None:
+    tables = np.random.default_rng(1).integers(0, 9, (5, 2, 3, 4))
+    expected = (
+        mutual_information(tables.sum(1)),
+        conditional_mutual_information(tables),
+        conditional_gain(tables),
+        conditional_gain(np.swapaxes(tables, 2, 3)),
+    )
+    np.testing.assert_allclose(pair_information(tables), np.stack(expected, axis=-1), atol=1e-13)
 
 
 def test_what_a_table_does_not_define_is_masked() -> None:

@@ -345,7 +345,7 @@ def _pairs(
         )
         for p, ((a, b), tested) in enumerate(zip(tables.pairs.tolist(), _adjusted(independence), strict=True))
     )
-    return pairs, _mean_phi(measured, phis, few, setting)
+    return pairs, _mean_phi(measured, phis, int(tables.often.sum()), setting)
 
 
 def _measured(
@@ -401,7 +401,7 @@ def _adjusted(tests: list[GTest | NotApplicable]) -> list[AdjustedTest]:
     return [AdjustedTest(test, next(adjusted) if isinstance(test, GTest) else test) for test in tests]
 
 
-def _mean_phi(measured: list[dict[str, Measured]], phis: list[Array], few: bool, setting: _Setting) -> Measured:
+def _mean_phi(measured: list[dict[str, Measured]], phis: list[Array], clusters: int, setting: _Setting) -> Measured:
     values = [pair["error_phi"].estimate for pair in measured]
     defined = [p for p, value in enumerate(values) if not isinstance(value, NotApplicable)]
     if not defined:
@@ -411,9 +411,10 @@ def _mean_phi(measured: list[dict[str, Measured]], phis: list[Array], few: bool,
     seen = ~np.isnan(replicated)
     total = np.where(seen, replicated, 0.0).sum(axis=1)
     means = np.divide(total, seen.sum(axis=1), out=np.full(len(total), np.nan), where=seen.any(axis=1))
-    if few:
-        return left_out(estimate, means, level=setting.level, limits=(-1.0, 1.0), n=len(defined))
-    return resampled(estimate, means, level=setting.level, n=len(defined))
+    if clusters < T_BELOW:
+        limits = (-1.0, 1.0)
+        return left_out(estimate, means, level=setting.level, limits=limits, n=len(defined), clusters=clusters)
+    return resampled(estimate, means, level=setting.level, n=len(defined), clusters=clusters)
 
 
 def _warnings(

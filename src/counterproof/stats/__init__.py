@@ -24,6 +24,7 @@ from counterproof.stats.dependence import (
     homogeneity_g_test,
     krippendorff_alpha,
     mutual_information,
+    pair_information,
     phi,
 )
 from counterproof.stats.multiplicity import holm, max_t
@@ -60,6 +61,7 @@ __all__ = [
     "max_t",
     "minimum_detectable_rate",
     "mutual_information",
+    "pair_information",
     "paired_difference",
     "paired_differences",
     "percentile_interval",

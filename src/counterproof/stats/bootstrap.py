@@ -112,39 +112,42 @@ def resampled_ratios(
 
 
 def cluster_weights(
-    often: ArrayLike, *, rng: np.random.Generator, replicates: int = 5000, block: int = BLOCK
+    profile: ArrayLike, *, rng: np.random.Generator, replicates: int = 5000, block: int = BLOCK
 ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Yield how often each profile was drawn, replicates in blocks: slices of (B) with weights (b, D).
 
-    A profile is a group of clusters with equal sums; Q = sum of `often` clusters are drawn with replacement. Where each
-    profile is one cluster, the draws are those of `rng.integers(0, Q, size=(B, Q))`, counted. From `MERGE_FROM`
-    clusters on, and where profiles are fewer than a sixteenth of them, the counts are drawn as the multinomial that
-    they are: the same distribution, other draws, at a cost that no longer grows with Q.
+    A profile is a group of clusters with equal sums. Q clusters are drawn with replacement by `rng.integers(0, Q,
+    size=(B, Q))`, and counted by profile: as resampling clusters by index, whatever the profiles are. From
+    `MERGE_FROM` clusters on, and where profiles are fewer than a sixteenth of them, the counts are drawn as the
+    multinomial that they are: the same distribution, other draws, at a cost that no longer grows with Q.
 
     Args:
-        often: Clusters of each profile, whole, at least 1, (D,).
+        profile: Profile number of each cluster, 0 .. D-1, each with a cluster, (Q,).
         rng: Source of the draws.
         replicates: B, at least 1.
         block: Numbers drawn at a time; bounds memory, never changes a draw.
 
     Raises:
-        InputError: There is no profile, a count is not whole or below 1, or a size is below 1.
+        InputError: There is no cluster, profiles are not numbered 0 .. D-1, or a size is below 1.
     """
-    counts = np.asarray(often)
-    if counts.ndim != 1 or not counts.size or not ((counts >= 1) & (counts == np.floor(counts))).all():
-        raise InputError("give how many clusters each profile stands for: whole numbers of at least 1, in one row")
+    owner = np.asarray(profile)
+    if owner.ndim != 1 or not owner.size or not np.issubdtype(owner.dtype, np.integer) or owner.min() < 0:
+        raise InputError("give the profile number of each cluster, from 0, in one row")
     if replicates < 1 or block < 1:
         raise InputError(f"replicates ({replicates}) and block ({block}) must be at least 1")
-    clusters, profiles = int(counts.sum()), len(counts)
+    often = np.bincount(owner)
+    if not often.all():
+        raise InputError(f"no cluster has profile {int(often.argmin())}; number profiles without gaps")
+    clusters, profiles = len(owner), len(often)
     if clusters >= MERGE_FROM and profiles * MERGE <= clusters:
         step = max(1, block // profiles)
         for start in range(0, replicates, step):
             rows = slice(start, min(start + step, replicates))
-            yield rows, rng.multinomial(clusters, counts / clusters, size=rows.stop - start).astype(np.float64)
+            yield rows, rng.multinomial(clusters, often / clusters, size=rows.stop - start).astype(np.float64)
         return
-    owner = np.repeat(np.arange(profiles), counts.astype(np.int64))
+    distinct = profiles == clusters and bool((owner == np.arange(clusters)).all())
     for rows, index in _draws(clusters, replicates, block, rng):
-        yield rows, _drawn(owner[index] if profiles < clusters else index, profiles)
+        yield rows, _drawn(index if distinct else owner[index], profiles)
 
 
 def resampled_sums(

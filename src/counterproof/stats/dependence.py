@@ -7,6 +7,7 @@ varies) is NaN in the returned array: a mask for the caller, who gives the reaso
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -17,6 +18,10 @@ from counterproof.core.errors import InputError
 from counterproof.core.outcomes import NotApplicable
 
 Array = NDArray[np.float64]
+ROUNDING = 1e-12
+"""Bits that rounding may leave of none."""
+SLICES = 8
+"""Categories up to which a sum goes slice by slice."""
 
 
 def phi(table: ArrayLike) -> Array:
@@ -34,8 +39,8 @@ def phi(table: ArrayLike) -> Array:
         Gorodkin 2004, doi:10.1016/j.compbiolchem.2004.09.006.
     """
     n, diagonal, rows, columns = _square(table)
-    spread = (n * n - (rows * rows).sum(-1)) * (n * n - (columns * columns).sum(-1))
-    return _quotient(n * diagonal - (rows * columns).sum(-1), np.sqrt(np.maximum(spread, 0.0)))
+    spread = (n * n - _over(rows * rows, -1)) * (n * n - _over(columns * columns, -1))
+    return _quotient(n * diagonal - _over(rows * columns, -1), np.sqrt(np.maximum(spread, 0.0)))
 
 
 def cohen_kappa(table: ArrayLike) -> Array:
@@ -52,7 +57,7 @@ def cohen_kappa(table: ArrayLike) -> Array:
         Cohen 1960, doi:10.1177/001316446002000104.
     """
     n, diagonal, rows, columns = _square(table)
-    expected = (rows * columns).sum(-1)
+    expected = _over(rows * columns, -1)
     return _quotient(n * diagonal - expected, n * n - expected)
 
 
@@ -76,7 +81,7 @@ def conditional_mutual_information(table: ArrayLike) -> Array:
     counts = _counts(table, 3)
     cells = _xlog2x(counts).sum((-3, -2, -1)) + _xlog2x(counts.sum((-2, -1))).sum(-1)
     margins = _xlog2x(counts.sum(-1)).sum((-2, -1)) + _xlog2x(counts.sum(-2)).sum((-2, -1))
-    return np.maximum(_quotient(cells - margins, counts.sum((-3, -2, -1))), 0.0)
+    return _information(_quotient(cells - margins, counts.sum((-3, -2, -1))))
 
 
 def conditional_gain(table: ArrayLike) -> Array:
@@ -85,6 +90,28 @@ def conditional_gain(table: ArrayLike) -> Array:
     At least 0, biased upwards as `conditional_mutual_information` is. Higher is better for buying b after a.
     """
     return conditional_mutual_information(np.moveaxis(_counts(table, 3), -2, -3))
+
+
+def pair_information(table: ArrayLike) -> Array:
+    """Return I(A;B), I(A;B|Y), I(Y;B|A) and I(Y;A|B) in bits, (..., Y, A, B) in and (..., 4) out.
+
+    As `mutual_information` of the table summed over Y, `conditional_mutual_information`, and `conditional_gain` both
+    ways, with every margin summed and every logarithm taken once.
+    """
+    counts = _counts(table, 3)
+    ya, yb, ab = (_over(counts, axis) for axis in (-1, -2, -3))
+    y, a, b = _over(ya, -1), _over(ab, -1), _over(ab, -2)
+    n = _over(y, -1)
+    whole = _over(_xlog2x(counts), -3, -2, -1)
+    pair_ya, pair_yb, pair_ab = (_over(_xlog2x(pair), -2, -1) for pair in (ya, yb, ab))
+    one_y, one_a, one_b = (_over(_xlog2x(one), -1) for one in (y, a, b))
+    bits = (
+        pair_ab + _xlog2x(n) - one_a - one_b,
+        whole + one_y - pair_ya - pair_yb,
+        whole + one_a - pair_ya - pair_ab,
+        whole + one_b - pair_yb - pair_ab,
+    )
+    return _information(np.stack([_quotient(value, n) for value in bits], axis=-1))
 
 
 def krippendorff_alpha(counts: ArrayLike) -> float | NotApplicable:
@@ -297,11 +324,27 @@ def _square(table: ArrayLike) -> tuple[Array, Array, Array, Array]:
     counts = _counts(table, 2)
     if counts.shape[-1] != counts.shape[-2]:
         raise InputError(f"the table has shape {counts.shape}; both variables need the same categories")
-    return counts.sum((-2, -1)), np.trace(counts, axis1=-2, axis2=-1), counts.sum(-1), counts.sum(-2)
+    rows, columns = _over(counts, -1), _over(counts, -2)
+    return _over(rows, -1), _over(np.diagonal(counts, axis1=-2, axis2=-1), -1), rows, columns
+
+
+def _over(counts: Array, *axes: int) -> Array:
+    # Sums over axes counted from the end. A few categories are added slice by slice, much faster than `sum` over them.
+    total = counts
+    for axis in sorted(axes):
+        slices = np.moveaxis(total, axis, 0)
+        total = functools.reduce(np.add, slices) if len(slices) <= SLICES else slices.sum(axis=0)
+    return total
 
 
 def _array(values: ArrayLike) -> Array:
     return np.asarray(values, dtype=np.float64)
+
+
+def _information(bits: Array) -> Array:
+    # What rounding leaves of an exact zero is a zero.
+    information: Array = np.where(bits < ROUNDING, 0.0, bits)
+    return information
 
 
 def _xlog2x(counts: Array) -> Array:
@@ -309,6 +352,6 @@ def _xlog2x(counts: Array) -> Array:
 
 
 def _quotient(numerator: Array, denominator: Array) -> Array:
-    over = np.asarray(denominator, dtype=np.float64)
+    over = _array(denominator)
     quotient: Array = np.divide(numerator, over, out=np.full(over.shape, np.nan), where=over > 0)
     return quotient
