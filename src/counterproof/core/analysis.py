@@ -46,6 +46,9 @@ class ChartKind(enum.Enum):
     """Rows: x, y, value."""
     STEPS = "steps"
     """Rows: x, y, series. An empirical distribution or another step function."""
+    TREE = "tree"
+    """Rows: a node each, with x (depth), y (place), label, kind, and for all but the root x_from, y_from and edge (the
+    label of the branch that leads to it)."""
 
 
 @dataclass(frozen=True, slots=True)
