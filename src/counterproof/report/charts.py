@@ -348,11 +348,17 @@ def _tree(chart: Chart, rows: list[dict[str, Cell]]) -> Any:
     lines = alt.Chart(_values(branches)).mark_rule(color=_INK, opacity=0.4)
     said = alt.Chart(_values(branches)).mark_text(color=_INK, fontSize=10, dy=-6, opacity=0.8)
     nodes = alt.Chart(_values(rows))
+    parents = {(row["x_from"], row["y_from"]) for row in branches}
+    inner, leaves = (
+        alt.Chart(_values([row for row in rows if ((row["x"], row["y"]) in parents) is wanted]))
+        for wanted in (True, False)
+    )
     return alt.layer(
         lines.encode(x=alt.X("x_from:Q"), y=alt.Y("y_from:Q"), x2=alt.X2("x:Q"), y2=alt.Y2("y:Q")),
         said.encode(x=alt.X("x_mid:Q"), y=alt.Y("y_mid:Q"), text="edge:N"),
         nodes.mark_point(size=110, filled=True, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
-        nodes.mark_text(color=_INK, fontSize=11, align="left", dx=9).encode(x=x, y=y, text="label:N"),
+        inner.mark_text(color=_INK, fontSize=11, dy=-13).encode(x=x, y=y, text="label:N"),
+        leaves.mark_text(color=_INK, fontSize=11, align="left", dx=9).encode(x=x, y=y, text="label:N"),
     ).properties(height=max(160, 30 * len({row["y"] for row in rows})))
 
 
