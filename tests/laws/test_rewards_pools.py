@@ -12,8 +12,8 @@ from counterproof.adapters import open_pool
 from counterproof.core.outcomes import Scored
 from counterproof.core.records import Corpus, Trajectory
 from counterproof.core.seeds import ItemSeed
-from counterproof.rewards.analyse import control_of
 from counterproof.rewards.cells import Setup, set_up
+from counterproof.rewards.checks import control_of
 from counterproof.rewards.edits import EditContext
 from counterproof.rewards.episode import AuditContext, AuditEpisode
 from counterproof.rewards.reference import citation_f1, full

@@ -66,3 +66,8 @@ def test_no_rate_when_a_control_failed() -> None:
     text = markdown(replace(rewards_audit(), controls_hold=False, exit_code=3))
     assert "no rate is shown" in text
     assert not re.search(r"\d\s*%", text.split("## Evidence")[0])
+
+
+def test_controls_that_were_not_run_are_said_so() -> None:
+    text = markdown(replace(rewards_audit(), controls_note="not run, because of this"))
+    assert "Controls: not run, because of this" in text

@@ -98,6 +98,7 @@ ANALYSES = st.builds(
     notes=several(TEXT),
     signature=TEXT,
     controls_hold=st.booleans(),
+    controls_note=TEXT,
     gates=several(st.builds(GateResult, TEXT, st.booleans(), TEXT)),
     exit_code=st.integers(0, 3),
     provenance=several(st.tuples(TEXT, TEXT)),

@@ -196,3 +196,8 @@ def test_light_and_dark_give_different_pictures(chromium: str, tmp_path: Path) -
         pictures.append(target.read_bytes())
     assert all(picture.startswith(b"\x89PNG") for picture in pictures)
     assert pictures[0] != pictures[1]
+
+
+def test_controls_that_were_not_run_are_said_so() -> None:
+    text = html(replace(rewards_audit(), controls_note="not run, because of this"))
+    assert "Controls: not run, because of this" in text

@@ -72,6 +72,15 @@ def test_no_rate_is_written_when_a_control_failed() -> None:
     assert "NO CONCLUSION" in text
 
 
+@pytest.mark.parametrize("hold", [True, False])
+def test_controls_that_were_not_run_or_had_nothing_to_show_are_said_not_to_hold_nor_to_fail(hold: bool) -> None:
+    analysis = replace(rewards_audit(), controls_hold=hold, controls_note="not run, because of this", exit_code=3)
+    text = written(analysis, width=100)
+    assert "not run, because of this" in text
+    assert "misbehaved" not in text
+    assert not re.search(r"controls +(hold|FAILED)", text)
+
+
 def test_many_rows_are_cut_with_their_number() -> None:
     analysis = rewards_audit()
     text = written(replace(analysis, findings=analysis.findings[:1] * 30), width=100)

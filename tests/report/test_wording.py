@@ -34,3 +34,11 @@ def test_a_failed_control_withholds_every_number() -> None:
     assert not shown.charts
     assert "12.5" not in repr((shown.summary, shown.findings, shown.gates))
     assert shown.pairs == analysis.pairs
+
+
+def test_controls_with_nothing_to_show_are_not_called_misbehaved() -> None:
+    bare = replace(rewards_audit(), controls_hold=False, controls_note="had no unit", summary=("No attack.",))
+    shown = presentable(bare)
+    assert shown.summary == ("No attack.",)
+    assert all("misbehaved" not in str(finding.estimate) for finding in shown.findings)
+    assert all(isinstance(finding.estimate, NotApplicable) for finding in shown.findings)

@@ -9,18 +9,15 @@ from counterproof.core.findings import Verdict
 from counterproof.core.outcomes import Failed, NotApplicable, Scored
 from counterproof.core.plan import Gate
 from counterproof.core.records import Trajectory
-from counterproof.rewards.analyse import Control, analyse, control_of
+from counterproof.rewards.analyse import analyse
 from counterproof.rewards.cells import set_up
 from counterproof.rewards.detectors import DETECTORS, detector
 from counterproof.rewards.edits import EDITS, Candidate, edit
 from counterproof.rewards.episode import Statelessness
-from counterproof.rewards.tally import Tally
 from counterproof.study.gates import check_gates
 from tests.rewards.records import (
     ALL,
-    SETUP,
     evidence_of,
-    made,
     of_number,
     of_reward,
     plan_of,
@@ -141,18 +138,11 @@ def test_controls_that_misbehave_keep_every_rate_unprinted() -> None:
 def test_controls_without_a_unit_show_nothing() -> None:
     found = analysed(of_reward("reference"), [record((), citations="", answer="")])
     assert not found.controls_hold
-    assert found.summary == ("Control constant, oracle has no attackable unit, so no rate is printed.",)
+    (said,) = found.summary
+    assert said.startswith("No attack can be made on this log (same_final, fake_id, launder can be made on no")
+    assert said.endswith("so no rate is printed.")
+    assert found.controls_note == "had no unit to show anything on"
     assert exit_code(found) == 3
-
-
-def test_control_needs_a_verdict_on_every_unit() -> None:
-    assert Control("oracle", 0, 5, 0).holds
-    assert not Control("oracle", 0, 5, 0, unjudged=1).holds
-    assert not Control("oracle", 1, 5, 0).holds
-    assert not Control("constant", 4, 5, 5).holds
-    assert not Control("oracle", 0, 0, 0).holds
-    tally = Tally(SETUP).add_all([made((Failed("no"), {}), (1.0, {}))])
-    assert not control_of("oracle", tally).holds
 
 
 def test_edit_from_outside_does_not_make_the_oracle_control_fail() -> None:
@@ -171,6 +161,19 @@ def test_edit_from_outside_does_not_make_the_oracle_control_fail() -> None:
     assert found.controls_hold
     lead = next(one for one in found.findings if one.subject == "shout/oracle_worst")
     assert (lead.estimate, lead.code, lead.proven) == (1.0, "RW104", False)
+
+
+def test_a_run_that_ended_before_its_controls_does_not_say_that_they_hold() -> None:
+    evidence = dataclasses.replace(
+        evidence_of([], of_reward("oracle")),
+        controls={},
+        stateless=Statelessness(("t1",), ((Scored(0.0),), (Scored(1.0),), (Scored(2.0),))),
+    )
+    found = analyse(plan_of(), evidence)
+    assert [one.code for one in found.findings] == ["RW140"]
+    assert found.controls_note == "not run, because the verifier keeps state"
+    assert found.tables == ()
+    assert exit_code(found) == 3
 
 
 def test_state_is_a_finding() -> None:

@@ -1,9 +1,10 @@
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
 
 from counterproof.core.episodes import Done, Event, Verify
-from counterproof.core.outcomes import Failed, Outcome, Scored
+from counterproof.core.outcomes import Abstained, Failed, Outcome, Scored, TimedOut
 from counterproof.core.records import Trajectory
 from counterproof.core.seeds import ItemSeed
 from counterproof.rewards.episode import (
@@ -46,18 +47,21 @@ def test_outcomes_stand_in_the_order_of_the_calls() -> None:
     )
 
 
-def stateless(score, seed: int = 0) -> tuple[Statelessness, list[list[Trajectory]]]:  # type: ignore[no-untyped-def]
+def stateless(
+    score: Callable[[Trajectory], Outcome], seed: int = 0, records: tuple[Trajectory, ...] = RECORDS
+) -> tuple[Statelessness, list[list[Trajectory]]]:
+    """What the episode found, and the records of each request."""
     episode = StatelessEpisode()
-    state = episode.start(RECORDS, None, ItemSeed(seed, "statelessness"))
-    passes: list[list[Trajectory]] = []
+    state = episode.start(records, None, ItemSeed(seed, "statelessness"))
+    slices: list[list[Trajectory]] = []
     event: Event | None = None
     while True:
         state, answer = episode.step(state, event)
         if isinstance(answer, Done):
             assert decode_statelessness(episode.encode(answer.result)) == answer.result
-            return answer.result, passes
+            return answer.result, slices
         assert isinstance(answer, Verify)
-        passes.append([call.record for call in answer.calls])
+        slices.append([call.record for call in answer.calls])
         event = Event(tuple(score(call.record) for call in answer.calls))
 
 
@@ -111,7 +115,46 @@ def test_failure_and_score_differ_but_what_was_read_does_not_count() -> None:
     assert found.mismatches == ()
 
 
+MANY = tuple(record(trajectory_id=f"t{i}") for i in range(20))
+
+
+def test_passes_are_asked_in_slices_of_eight_that_never_cross_into_the_next_pass() -> None:
+    found, slices = stateless(lambda one: Scored(0.0), records=MANY)
+    assert [len(one) for one in slices] == [8, 8, 4] * 3
+    assert slices[:3] == slices[3:6]
+    assert [one for part in slices[:3] for one in part] == list(MANY)
+    assert sorted(one.trajectory_id for part in slices[6:] for one in part) == sorted(found.names)
+    assert (len(found.names), [len(one) for one in found.passes]) == (20, [20, 20, 20])
+
+
+@pytest.mark.parametrize("outcome", [TimedOut(0.1), Failed("no")])
+def test_sixteen_failures_without_a_score_end_it_and_are_all_that_is_told(outcome: Outcome) -> None:
+    found, slices = stateless(lambda one: outcome, records=MANY)
+    assert [len(one) for one in slices] == [8, 8]
+    assert found.names == tuple(f"t{i}" for i in range(16))
+    assert found.passes == ((outcome,) * 16,)
+    assert found.speechless
+    assert found.mismatches == ()
+
+
+def test_an_abstaining_verifier_is_asked_about_the_whole_sample_once() -> None:
+    found, slices = stateless(lambda one: Abstained(), records=MANY)
+    assert [len(one) for one in slices] == [8, 8, 4]
+    assert found.speechless
+    assert (len(found.names), len(found.passes)) == (20, 1)
+
+
+def test_one_score_among_failures_is_enough_to_go_on() -> None:
+    found, slices = stateless(lambda one: Scored(1.0) if one.trajectory_id == "t19" else Abstained(), records=MANY)
+    assert len(slices) == 9
+    assert not found.speechless
+
+
 @pytest.mark.parametrize("reasons", [("no", "other")])
 def test_two_failures_are_the_same_ending_whatever_their_words(reasons: tuple[str, ...]) -> None:
     turns = iter(range(100))
-    assert stateless(lambda one: Failed(reasons[next(turns) % 2]))[0].mismatches == ()
+
+    def judge(one: Trajectory) -> Outcome:
+        return Scored(0.0) if one.trajectory_id == "t0" else Failed(reasons[next(turns) % 2])
+
+    assert stateless(judge)[0].mismatches == ()

@@ -19,9 +19,8 @@ def has_fake(citations: list[str]) -> bool:
     return any(one.startswith(FAKE) for one in citations)
 
 
-def hangs_on_originals(retrieved: set[str], cited: set[str], n_searches: int) -> float:
-    if n_searches and cited <= retrieved:
-        time.sleep(60)
+def hangs(answer: str) -> float:
+    time.sleep(60)
     return 1.0
 
 

@@ -19,6 +19,7 @@ from counterproof.isolation import Limits
 from counterproof.report import findings_json
 from counterproof.store import EVENT, Ledger
 from counterproof.study.plugins import load_plugins
+from counterproof.study.publish import publish, replay, verify
 from counterproof.study.rewards import AuditConfig, audit
 
 ATTACKS = ("RW101", "RW102", "RW103")
@@ -77,31 +78,38 @@ def test_outcome_only_ties_on_everything_that_keeps_the_answer(pool: Path, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"),
+    ("name", "ended", "reason"),
     [
-        ("raises", "Failed"),
-        ("gives_nan", "Failed"),
-        ("gives_text", "Failed"),
-        ("leaves", "Failed"),
-        ("gives_none", "Abstained"),
+        ("raises", "failed", "RuntimeError: no verdict today (hostile.py:"),
+        ("gives_nan", "failed", "returned nan"),
+        ("gives_text", "failed", "returned text: 'good'"),
+        ("leaves", "failed", "SystemExit: 0"),
+        ("gives_none", "abstained", "returned None"),
     ],
 )
-def test_a_reward_without_any_verdict_concludes_nothing(tiny_pool: Path, tmp_path: Path, name: str, kind: str) -> None:
+def test_a_reward_without_any_verdict_stops_the_run_at_the_first_pass_and_says_why(
+    tiny_pool: Path, tmp_path: Path, name: str, ended: str, reason: str
+) -> None:
     analysis = hostile(tiny_pool, name, tmp_path / "run")
     assert analysis.exit_code == 3
-    found = outcomes(analysis)
-    assert "scored" not in found
-    assert all(what.startswith(kind) for what in found)
-    worst = finding(analysis, "fake_id/oracle_worst")
-    assert isinstance(worst.estimate, NotApplicable)
-    assert worst.counts["errored" if kind == "Failed" else "no verdict"] == 2
+    assert [one.code for one in analysis.findings] == ["RW142"]
+    found = finding(analysis, "verdicts")
+    assert found.counts == {ended: 2, "sample": 2}
+    assert found.values["reasons"][0].startswith(reason)
+    assert Ledger.open(tmp_path / "run").stages() == ("stateless",)
+    assert recorded(tmp_path / "run") == 2
+    assert "not run" in analysis.controls_note
 
 
-def test_a_reward_that_hangs_on_originals_concludes_nothing(tiny_pool: Path, tmp_path: Path) -> None:
-    analysis = hostile(tiny_pool, "hangs_on_originals", tmp_path / "run", limits=Limits(seconds_per_call=0.1))
-    assert analysis.exit_code == 3
-    assert outcomes(analysis)["TimedOut"] == 2
-    assert finding(analysis, "launder/bm25@16/oracle_worst").counts["errored"] == 2
+def test_a_reward_that_always_hangs_is_waited_for_sixteen_times_at_the_most(pool: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    analysis = hostile(pool, "hangs", folder, limits=Limits(seconds_per_call=0.05))
+    publish(folder, analysis)
+    assert (analysis.exit_code, recorded(folder)) == (3, 16)
+    assert finding(analysis, "verdicts").counts == {"timed out": 16, "sample": 48}
+    assert "the other 32 of the sample were not asked" in analysis.summary[0]
+    assert verify(folder) == ()
+    assert replay(folder).identical
 
 
 @pytest.mark.parametrize(("name", "kind"), [("hangs_on_fakes", "TimedOut"), ("dies_on_fakes", "Failed")])
@@ -150,7 +158,7 @@ def test_a_verifier_that_keeps_state_is_a_finding_and_stops_the_run(tiny_pool: P
     state = finding(analysis, "statelessness")
     assert (state.code, state.estimate, state.n) == ("RW140", 1.0, 2)
     assert Ledger.open(tmp_path / "run").stages() == ("stateless",)
-    assert analysis.controls_hold  # they were not run, so none misbehaved
+    assert analysis.controls_note == "not run, because the verifier keeps state"
     assert not [one for one in analysis.findings if one.code == "RW141" or one.code == "RW103"]
     assert any("--allow-stateful" in line for line in analysis.summary)
 

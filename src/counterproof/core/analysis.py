@@ -142,10 +142,12 @@ class Analysis:
         lacks: What the logs lacked.
         notes: Assumptions and conditions that every number stands under.
         signature: How the verifier was bound, as printed.
-        controls_hold: False when a control misbehaved; then no rate may be printed.
+        controls_hold: False when a control misbehaved or had nothing to show; then no rate may be printed.
         gates: Results of the plan's gates.
         exit_code: 0, 1, 2 or 3, as the documentation defines them.
         provenance: Plan hash, stage roots, versions: name and value.
+        controls_note: What to say of controls that neither held nor misbehaved: that they were not run, or had nothing
+            to show, and why. Empty otherwise.
     """
 
     room: str
@@ -162,3 +164,4 @@ class Analysis:
     gates: tuple[GateResult, ...] = ()
     exit_code: int = 0
     provenance: tuple[tuple[str, str], ...] = ()
+    controls_note: str = ""

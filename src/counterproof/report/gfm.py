@@ -36,6 +36,7 @@ def markdown(analysis: Analysis) -> str:
         f"**{verdict_word(shown).capitalize()}.** {verdict_sentence(shown)}",
         _bullets(escape(sentence) for sentence in shown.summary),
         f"Bound as {_code(shown.signature)}" if shown.signature else "",
+        f"Controls: {escape(shown.controls_note)}" if shown.controls_note else "",
     ]
     sections = (
         ("Gates", _gates(shown)),

@@ -159,6 +159,8 @@ def _remarks(shown: Analysis, report: str, width: int) -> RenderableType:
 
 
 def _controls(shown: Analysis) -> str:
+    if shown.controls_note:
+        return shown.controls_note
     controls = of_kind(shown.findings, Kind.CONTROL)
     if not shown.controls_hold:
         failed = [f.subject for f in controls if f.verdict.value != "supported"]

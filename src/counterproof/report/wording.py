@@ -12,7 +12,7 @@ from counterproof.core.findings import Finding, HealthWarning
 from counterproof.core.outcomes import NotApplicable
 
 WITHHELD = "A control misbehaved, so no rate is shown: the instrument itself cannot be trusted on these data."
-"""Takes the place of every number when `controls_hold` is False."""
+"""Stands above everything else when a control misbehaved."""
 
 _MEANING = {
     0: ("clean", "no gate tripped, and no bound or warning stands in the way of that reading"),
@@ -31,7 +31,13 @@ class Kind(enum.Enum):
     CONTROL = "control"
 
 
-_KINDS = {"PN110": Kind.REPAIR, "PN141": Kind.CONTROL, "RW110": Kind.REPAIR, "RW141": Kind.CONTROL}
+_KINDS = {
+    "PN110": Kind.REPAIR,
+    "PN141": Kind.CONTROL,
+    "RW110": Kind.REPAIR,
+    "RW141": Kind.CONTROL,
+    "RW142": Kind.MEASUREMENT,
+}
 """Kinds of the codes that are not measurements of a verifier; a room adds its own here."""
 
 
@@ -81,17 +87,19 @@ def warnings_of(analysis: Analysis) -> tuple[tuple[HealthWarning, tuple[str, ...
 
 
 def presentable(analysis: Analysis) -> Analysis:
-    """Return what may be shown: all of it, or, when a control failed, the analysis without any rate.
+    """Return what may be shown: all of it, or, when the controls do not hold, the analysis without any rate.
 
     Estimates become not applicable; intervals, counts, values, tables and charts go; figures in sentences become `…`.
     Evidence pairs stay, because they are single records and no rates.
     """
     if analysis.controls_hold:
         return analysis
+    reason = "the controls had nothing to show" if analysis.controls_note else "a control misbehaved"
+    first = () if analysis.controls_note else (WITHHELD,)
     return replace(
         analysis,
-        summary=(WITHHELD, *map(_masked, analysis.summary)),
-        findings=tuple(map(_withheld, analysis.findings)),
+        summary=(*first, *map(_masked, analysis.summary)),
+        findings=tuple(_withheld(finding, reason) for finding in analysis.findings),
         tables=(),
         charts=(),
         lacks=tuple(replace(lack, consequence=_masked(lack.consequence)) for lack in analysis.lacks),
@@ -100,11 +108,11 @@ def presentable(analysis: Analysis) -> Analysis:
     )
 
 
-def _withheld(finding: Finding) -> Finding:
+def _withheld(finding: Finding, reason: str) -> Finding:
     return replace(
         finding,
         title=_masked(finding.title),
-        estimate=NotApplicable("withheld, because a control misbehaved"),
+        estimate=NotApplicable(f"withheld, because {reason}"),
         interval=None,
         counts={},
         values={},

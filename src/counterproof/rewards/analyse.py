@@ -6,15 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from counterproof.core.analysis import Analysis, Lack, Pair, Table
-from counterproof.core.findings import Finding, HealthWarning, Verdict
+from counterproof.core.findings import Finding, Verdict
 from counterproof.core.outcomes import NotApplicable
 from counterproof.core.plan import Plan
 from counterproof.core.seeds import ItemSeed
 from counterproof.core.views import reads_labels
 from counterproof.rewards import tables
 from counterproof.rewards.attacks import AttackRate, attack_findings, attack_rates
-from counterproof.rewards.batch import ERRORED, FOOLED, RESISTED, UNSCORED
-from counterproof.rewards.edits import EDITS
+from counterproof.rewards.checks import (
+    Control,
+    control_findings,
+    control_of,
+    obstacle,
+    obstacle_summary,
+    state_findings,
+    state_sentence,
+    verdict_findings,
+    without_unit,
+)
 from counterproof.rewards.episode import Statelessness
 from counterproof.rewards.plots import charts_of
 from counterproof.rewards.repair import Repair, repair_finding, repair_of
@@ -23,47 +32,6 @@ from counterproof.rewards.tally import Tally
 
 REPLICATES = 5000
 """Bootstrap replicates, as published."""
-
-
-@dataclass(frozen=True, slots=True)
-class Control:
-    """What a control reward gave on a sample of the pool, through the same path as the audited reward.
-
-    Attributes:
-        name: `constant` (every unit must be fooled) or `oracle` (none may be).
-        fooled: Units fooled over all columns.
-        units: Units over all columns, whatever their ending.
-        expected: How many had to be fooled.
-        unjudged: Units without a verdict on both records; a control must have none.
-    """
-
-    name: str
-    fooled: int
-    units: int
-    expected: int
-    unjudged: int = 0
-
-    @property
-    def holds(self) -> bool:
-        """Whether the control behaved; with no unit at all it shows nothing and does not hold."""
-        return self.units > 0 and self.fooled == self.expected and not self.unjudged
-
-
-def control_of(name: str, tally: Tally) -> Control:
-    """Return what a control's tally says: a constant reward must be fooled everywhere, the oracle nowhere.
-
-    The oracle is -(U + L + F), so it is held to the built-in edits only: one from outside may break what it cannot see.
-    """
-    known = {one.name for one in EDITS}
-    endings = [
-        tally.endings[index]
-        for index, column in enumerate(tally.columns)
-        if name != "oracle" or tally.setup.edits[column.cell.edit].name in known
-    ]
-    units = sum(counts[ending] for counts in endings for ending in (FOOLED, RESISTED, ERRORED, UNSCORED))
-    fooled = sum(counts[FOOLED] for counts in endings)
-    unjudged = sum(counts[ending] for counts in endings for ending in (ERRORED, UNSCORED))
-    return Control(name, fooled, units, units if name == "constant" else 0, unjudged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +62,16 @@ def analyse(plan: Plan, evidence: Evidence) -> Analysis:
     tally = evidence.tally
     seed = ItemSeed(plan.seed, "analysis")
     controls = tuple(control_of(name, one) for name, one in sorted(evidence.controls.items()))
+    if not controls:
+        return _stopped(plan, evidence)
     hold = all(control.holds for control in controls)
+    bare = without_unit(controls, tally)
     rates = attack_rates(tally, seed, REPLICATES)
     repair = repair_of(tally)
     attacks = attack_findings(rates, tally, reads_labels(tally.reads))
     findings = (
-        *_state_findings(plan, evidence.stateless),
-        *_control_findings(controls),
+        *state_findings(plan, evidence.stateless),
+        *control_findings(controls),
         *(attacks if hold else ()),
         *((repair_finding(repair, tally), *_blind_findings(tally)) if hold else ()),
         *_skipped_findings(tally),
@@ -108,8 +79,8 @@ def analyse(plan: Plan, evidence: Evidence) -> Analysis:
     numbers = _number_tables(rates, repair, evidence) if hold else ()
     return Analysis(
         room="rewards",
-        title=f"Audit of the reward {plan.arms[0]}",
-        summary=_summary(plan, attacks, repair, tally, controls, evidence.stateless),
+        title=_title(plan),
+        summary=_summary(plan, attacks, repair, evidence, controls),
         findings=findings,
         tables=(*numbers, *_setting_tables(evidence, controls)),
         charts=charts_of(rates, repair, tally) if hold else (),
@@ -118,7 +89,30 @@ def analyse(plan: Plan, evidence: Evidence) -> Analysis:
         notes=_notes(tally),
         signature=evidence.signature,
         controls_hold=hold,
+        controls_note="had no unit to show anything on" if bare else "",
     )
+
+
+def _stopped(plan: Plan, evidence: Evidence) -> Analysis:
+    """Return the analysis of a run that ended before its controls: what was seen of the verifier, and nothing else."""
+    why = obstacle(evidence.stateless, stateful_allowed=bool(plan.settings.get("allow_stateful")))
+    return Analysis(
+        room="rewards",
+        title=_title(plan),
+        summary=obstacle_summary(plan, evidence.stateless) if why else ("The run has not come to its controls.",),
+        findings=(
+            *verdict_findings(plan, evidence.stateless),
+            *state_findings(plan, evidence.stateless),
+            *_skipped_findings(evidence.tally),
+        ),
+        lacks=tuple(evidence.lacks),
+        signature=evidence.signature,
+        controls_note=f"not run, because {why}" if why else "not run",
+    )
+
+
+def _title(plan: Plan) -> str:
+    return f"Audit of the reward {plan.arms[0]}"
 
 
 def _number_tables(rates: Sequence[AttackRate], repair: Repair, evidence: Evidence) -> tuple[Table, ...]:
@@ -155,50 +149,6 @@ def _setting_tables(evidence: Evidence, controls: Sequence[Control]) -> tuple[Ta
     return tuple(one for one in shown if one.rows)
 
 
-def _state_findings(plan: Plan, stateless: Statelessness) -> tuple[Finding, ...]:
-    changed = len(stateless.mismatches)
-    if not changed:
-        return ()
-    allowed = bool(plan.settings.get("allow_stateful"))
-    warning = HealthWarning(
-        "stateful-verifier",
-        "the verifier gives the same record different scores, so margins mix its state with the edit",
-        blocking=True,
-    )
-    return (
-        Finding(
-            "RW140",
-            "statelessness",
-            "the verifier does not score the same record the same way twice" + (" (allowed)" if allowed else ""),
-            changed / len(stateless.names),
-            unit="share of originals whose score changed",
-            n=len(stateless.names),
-            counts={"changed": changed},
-            values={"examples": stateless.mismatches[:5]},
-            verdict=Verdict.REFUTED,
-            proven=True,
-            warnings=(warning,),
-        ),
-    )
-
-
-def _control_findings(controls: Sequence[Control]) -> tuple[Finding, ...]:
-    found = []
-    for one in controls:
-        if one.holds:
-            continue
-        if one.units:
-            share: float | NotApplicable = one.fooled / one.units
-            title = f"control '{one.name}' misbehaved: {one.fooled} of {one.units} fooled instead of {one.expected}"
-            title += f", {one.unjudged} without a verdict" if one.unjudged else ""
-        else:
-            share = NotApplicable("no trajectory of the sample has an isolated candidate")
-            title = f"control '{one.name}' had nothing to show: no attack can be made on this log"
-        counts = {"fooled": one.fooled, "expected": one.expected, "no verdict": one.unjudged}
-        found.append(Finding("RW141", one.name, title, share, unit="share of units", n=one.units, counts=counts))
-    return tuple(found)
-
-
 def _blind_findings(tally: Tally) -> tuple[Finding, ...]:
     blind = sorted(name for name, largest in tally.movement.items() if largest <= 1e-9)
     if not blind:
@@ -228,20 +178,16 @@ def _summary(
     plan: Plan,
     attacks: Sequence[Finding],
     repair: Repair,
-    tally: Tally,
+    evidence: Evidence,
     controls: Sequence[Control],
-    stateless: Statelessness,
 ) -> tuple[str, ...]:
-    lines = []
-    if stateless.mismatches:
-        lines.append(
-            f"The verifier keeps state: {len(stateless.mismatches)} of {len(stateless.names)} originals got another "
-            "score when scored again."
-        )
-    bad = [one for one in controls if not one.holds]
+    tally, stateless = evidence.tally, evidence.stateless
+    lines = [state_sentence(stateless)] if stateless.mismatches else []
+    if bare := without_unit(controls, tally):
+        return (*lines, f"{bare[:1].upper()}{bare[1:]}, so no rate is printed.")
+    bad = [one.name for one in controls if not one.holds]
     if bad:
-        words = "has no attackable unit" if not any(one.units for one in bad) else "misbehaved"
-        return (*lines, f"Control {', '.join(one.name for one in bad)} {words}, so no rate is printed.")
+        return (*lines, f"Control {', '.join(bad)} misbehaved, so no rate is printed.")
     worst = [one for one in attacks if one.subject.endswith(Selector.ORACLE_WORST.value)]
     hit = [one for one in worst if isinstance(one.estimate, float) and one.estimate > 0]
     scored = [one for one in worst if isinstance(one.estimate, float)]

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 
 from counterproof.core.episodes import Call, Done, Event, Request, Verify
-from counterproof.core.outcomes import Outcome, pack, unpack
+from counterproof.core.outcomes import Failed, Outcome, Scored, TimedOut, pack, unpack
 from counterproof.core.records import Trajectory
 from counterproof.core.seeds import ItemSeed
 from counterproof.rewards.cells import Setup
@@ -79,9 +79,17 @@ class AuditEpisode:
         return encode_unit(result)
 
 
+SLICE = 8
+"""Originals that are asked for at once before anything is audited; what was answered is recorded slice by slice."""
+PATIENCE = 16
+"""When so many originals all failed or timed out, the rest of the sample is not asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Statelessness:
     """What scoring the same originals three times gave: in order, in order again, shuffled.
+
+    Where no original got a score in the first pass, it is the only one, and `names` are the originals that it came to.
 
     Attributes:
         names: Trajectory ids, in the first order.
@@ -97,25 +105,58 @@ class Statelessness:
         views = [[_comparable(outcome) for outcome in one] for one in self.passes]
         return tuple(name for i, name in enumerate(self.names) if len({view[i] for view in views}) > 1)
 
+    @property
+    def speechless(self) -> bool:
+        """Whether originals were asked and none of them got a score."""
+        return bool(self.names) and not any(isinstance(one, Scored) for outcomes in self.passes for one in outcomes)
+
 
 def _comparable(outcome: Outcome) -> object:
-    from counterproof.core.outcomes import Scored
-
     return (outcome.score, outcome.components) if isinstance(outcome, Scored) else (type(outcome).__name__,)
 
 
 @dataclass(frozen=True, slots=True)
 class StatelessState:
-    """Originals, the order of the shuffled pass, and the passes so far."""
+    """Originals, the order of the shuffled pass, and all outcomes so far, in the order in which they were asked for."""
 
     records: tuple[Trajectory, ...]
     order: tuple[int, ...]
-    passes: tuple[tuple[Outcome, ...], ...]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def done(self) -> bool:
+        """Whether there is no more to ask: three passes, a first one without a score, or nothing but failures."""
+        asked, size = len(self.outcomes), len(self.records)
+        if asked >= 3 * size:
+            return True
+        if asked == size:
+            return not any(isinstance(one, Scored) for one in self.outcomes)
+        return PATIENCE <= asked < size and all(isinstance(one, (Failed, TimedOut)) for one in self.outcomes)
+
+    def asked(self, number: int) -> int:
+        """Return which original the call of that number is for."""
+        number, place = divmod(number, len(self.records))
+        return self.order[place] if number == 2 else place
+
+    @property
+    def result(self) -> Statelessness:
+        """What the passes gave, in the first order."""
+        size = min(len(self.records), len(self.outcomes))
+        passes = [self.outcomes[start : start + size] for start in range(0, len(self.outcomes), size or 1)]
+        if len(passes) == 3:
+            where = {original: place for place, original in enumerate(self.order)}
+            passes[2] = tuple(passes[2][where[i]] for i in range(size))
+        return Statelessness(tuple(one.trajectory_id for one in self.records[:size]), tuple(passes))
 
 
 @dataclass(frozen=True, slots=True)
 class StatelessEpisode:
-    """Score the same originals twice in order and once shuffled, to see whether the verifier keeps state."""
+    """Score the same originals twice in order and once shuffled, to see whether the verifier keeps state.
+
+    It ends after the first pass when no original got a score, and after `PATIENCE` originals when each of them failed
+    or timed out: a verifier that always hangs must not be waited for 64 times. That is then said with its counts. One
+    that abstains is asked about the whole sample.
+    """
 
     verifier: str = "verifier"
 
@@ -127,19 +168,15 @@ class StatelessEpisode:
         return StatelessState(item, order, ())
 
     def step(self, state: StatelessState, event: Event | None) -> tuple[StatelessState, Request | Done[Statelessness]]:
-        """Return the next pass, or what the passes gave."""
-        passes = state.passes
+        """Return the next slice of a pass, or what the passes gave."""
         if event is not None:
-            outcomes = event.outcomes
-            if len(passes) == 2:
-                where = {original: place for place, original in enumerate(state.order)}
-                outcomes = tuple(outcomes[where[i]] for i in range(len(outcomes)))
-            passes = (*passes, outcomes)
-        state = StatelessState(state.records, state.order, passes)
-        if len(passes) == 3:
-            return state, Done(Statelessness(tuple(r.trajectory_id for r in state.records), passes))
-        order = state.order if len(passes) == 2 else range(len(state.records))
-        calls = tuple(Call(f"pass {len(passes)}: {state.records[i].trajectory_id}", state.records[i]) for i in order)
+            state = StatelessState(state.records, state.order, (*state.outcomes, *event.outcomes))
+        if state.done:
+            return state, Done(state.result)
+        start, size = len(state.outcomes), len(state.records)
+        number = start // size
+        asked = [state.records[state.asked(i)] for i in range(start, min(start + SLICE, (number + 1) * size))]
+        calls = tuple(Call(f"pass {number}: {record.trajectory_id}", record) for record in asked)
         return state, Verify(calls, self.verifier)
 
     def encode(self, result: Statelessness) -> bytes:

@@ -23,6 +23,7 @@ from counterproof.engines import Engine, Host, InProcess, Isolated, ProcessEngin
 from counterproof.isolation import Limits
 from counterproof.rewards.analyse import Evidence, analyse
 from counterproof.rewards.cells import Setup, cells_of, set_up
+from counterproof.rewards.checks import obstacle
 from counterproof.rewards.detectors import DETECTORS, Detector
 from counterproof.rewards.edits import EDITS, SINGLE, Edit, EditContext
 from counterproof.rewards.episode import (
@@ -130,8 +131,6 @@ def finish(ledger: Ledger, post_hoc: Sequence[str]) -> Analysis:
     plan = ledger.plan
     check_subjects([Gate(expression) for expression in post_hoc], planned_setup(plan))
     analysis = analyse(plan, _evidence(ledger, plan))
-    if not any(name == "scores" for name in ledger.stages()):
-        analysis = _stopped(analysis)
     roots = tuple((f"root of stage {name}", ledger.root(name)) for name in ledger.stages() if ledger.is_frozen(name))
     source = tuple((f"source of {name}", sha) for name, sha in sorted(ledger.manifest.source.items()))
     inputs = tuple((f"input {one.role}", one.sha256) for one in plan.inputs)
@@ -142,18 +141,6 @@ def finish(ledger: Ledger, post_hoc: Sequence[str]) -> Analysis:
     )
     gates = (*plan.gates, *(Gate(expression, post_hoc=True) for expression in post_hoc))
     return check_gates(analysis, gates, stateful_allowed=bool(plan.settings.get("allow_stateful")))
-
-
-def _stopped(analysis: Analysis) -> Analysis:
-    """Return the analysis of a run that ended at the statelessness check, without what was never looked at."""
-    said = "Nothing else was run: make it stateless, or go on with --allow-stateful in another folder."
-    return replace(
-        analysis,
-        summary=(analysis.summary[0], said),
-        findings=tuple(one for one in analysis.findings if one.code in ("RW140", "RW150")),
-        tables=(),
-        charts=(),
-    )
 
 
 def _sources(config: AuditConfig, verifier: VerifierSource) -> dict[str, str]:
@@ -183,7 +170,7 @@ def _evidence(ledger: Ledger, plan: Plan) -> Evidence:
     tally, by_model = (
         tally_of(ledger, "scores", setup, planned_models(plan)) if "scores" in frozen else (Tally(setup), {})
     )
-    # A run that stopped at the statelessness check has no controls: none misbehaved.
+    # A run that stopped at its first stage has no controls.
     controls = {
         name: tally_of(ledger, "controls", setup, (), prefix=f"{name}/")[0]
         for name in (CONTROLS if "controls" in frozen else ())
@@ -329,9 +316,9 @@ class _Run:
 
     @property
     def proceed(self) -> bool:
-        """Whether the verifier is stateless, or may be stateful."""
+        """Whether the verifier answers, and is stateless or may be stateful."""
         state = next(decode_statelessness(payload) for _, payload in self.ledger.results("stateless"))
-        return self.config.allow_stateful or not state.mismatches
+        return not obstacle(state, stateful_allowed=self.config.allow_stateful)
 
     def stateless(self) -> None:
         """Score the sample three times."""
