@@ -108,22 +108,6 @@ def test_three_unanimous_and_one_more() -> None:
     assert exact.confirmed_calls(RHO) == pytest.approx(4.6825)
 
 
-@pytest.mark.parametrize(("k", "copied", "cost"), [(3, 0, 1.664), (5, 0, 1.664), (7, 0, 1.768), (5, 1, 0.65 / 0.35)])
-def test_break_even_cost_of_a_wrong_accept(k: int, copied: float, cost: float) -> None:
-    assert exact.break_even_cost(RHO, k, copied=copied) == pytest.approx(cost, abs=6e-4)
-
-
-def test_what_2560_calls_buy() -> None:
-    deep, broad = exact.spend(2560, RHO, 5), exact.spend(2560, RHO, 1)
-    assert (deep.verified, round(deep.accepted), round(deep.wrong)) == (512, 247, 28)
-    assert broad.accepted == 2560
-    assert broad.wrong == pytest.approx(896)
-    assert deep.pool_accuracy == pytest.approx(0.553, abs=5e-4)
-    assert broad.pool_accuracy == pytest.approx(0.650)
-    stopped = exact.pool_accuracy(exact.majority_accuracy(RHO), exact.exact_stop_calls(RHO))
-    assert stopped == pytest.approx(0.566, abs=5e-4)
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -131,7 +115,6 @@ def test_what_2560_calls_buy() -> None:
         lambda: exact.beta_binomial_gain(1.0, RHO),
         lambda: exact.majority_acceptance(RHO, failure=0.1, copied=0.1),
         lambda: exact.exact_stop_calls(RHO, 4),
-        lambda: exact.break_even_cost(0.0, 3),
         lambda: exact.Acceptance(0.0, 0.0).accuracy,
     ],
 )

@@ -12,7 +12,8 @@ panel = typer.Typer(
 )
 
 Verdicts = Annotated[
-    Path, typer.Argument(metavar="VERDICTS", help="CSV, JSON lines, JSON or Parquet with one row a call.")
+    Path,
+    typer.Argument(metavar="VERDICTS", help="CSV, JSON lines, JSON or Parquet, one row a call; or an inspect_ai log."),
 ]
 Gold = Annotated[str | None, typer.Option("--gold", metavar="COL", help="The column of oracle labels.")]
 Column = Annotated[

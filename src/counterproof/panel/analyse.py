@@ -18,20 +18,20 @@ from counterproof.panel.contest import Contest, run_contest
 from counterproof.panel.controls import PanelControl, panel_controls
 from counterproof.panel.diagnostics import Diagnostics, diagnose
 from counterproof.panel.effective import EffectiveNumber, effective_channels, panel_equivalent
-from counterproof.panel.evaluate import evaluate
+from counterproof.panel.evaluate import PanelScores, evaluate
 from counterproof.panel.evidence import PanelEvidence
 from counterproof.panel.joint import check_size, choose_joint
 from counterproof.panel.loss import Loss
 from counterproof.panel.order import Step, buying_order, label_entropy
 from counterproof.panel.planning import planned_lacks, planned_loss
-from counterproof.panel.policy import PolicyTable, replay
+from counterproof.panel.policy import PolicyTable, Replay, replay
 from counterproof.panel.table import Gold, Split, VerdictTable
 from counterproof.panel.tree import words_of
 from counterproof.stats import RatioEstimate
 
 REPLICATES = 5000
-MOST_PAIRED = 12
-"""Channels up to which every pair is diagnosed with intervals."""
+USELESS = 0.005
+"""A call that adds fewer bits than this is named as one that adds next to nothing."""
 
 
 def measure(plan: Plan, table: VerdictTable, gold: Gold, split: Split) -> PanelEvidence:
@@ -98,7 +98,11 @@ def _breadth(table: VerdictTable, gold: Gold, seed: ItemSeed) -> Breadth | NotAp
 
 def analyse_panel(plan: Plan, table: VerdictTable, gold: Gold, split: Split) -> Analysis:
     """Return the analysis of a panel: dependence, worth of calls, policies and a recommendation, without gates."""
-    evidence = measure(plan, table, gold, split)
+    return conclude(measure(plan, table, gold, split), plan, table, gold, split)
+
+
+def conclude(evidence: PanelEvidence, plan: Plan, table: VerdictTable, gold: Gold, split: Split) -> Analysis:
+    """Return what measurements say, in words, tables and charts; no number where a control misbehaved."""
     hold = all(control.holds for control in evidence.controls)
     findings = (
         *_control_findings(evidence.controls),
@@ -149,6 +153,7 @@ def _recommendation(evidence: PanelEvidence) -> tuple[Finding, ...]:
         return (Finding("PN110", "policies", "no policy can be recommended", contest, verdict=Verdict.NOT_APPLICABLE),)
     one = contest.contestants[contest.recommended]
     loss = one.scores.loss
+    verdict, single = _worth(contest)
     values = {
         "policy": one.name,
         "family": one.family,
@@ -157,6 +162,7 @@ def _recommendation(evidence: PanelEvidence) -> tuple[Finding, ...]:
         "coverage": one.scores.coverage,
         "cross-fitted loss": one.crossfit_loss,
         "lowest cross-fitted loss": contest.contestants[contest.lowest].name,
+        "compared with": single,
     }
     found = [
         Finding(
@@ -168,7 +174,7 @@ def _recommendation(evidence: PanelEvidence) -> tuple[Finding, ...]:
             unit="declared loss",
             n=round(one.scores.items),
             values=values,
-            verdict=Verdict.SUPPORTED,
+            verdict=verdict,
         )
     ]
     for index, other in enumerate(contest.contestants):
@@ -180,6 +186,24 @@ def _recommendation(evidence: PanelEvidence) -> tuple[Finding, ...]:
     return tuple(found)
 
 
+def _worth(contest: Contest) -> tuple[Verdict, str]:
+    """Return the plan's verdict on the recommendation, and the cheapest single call that it is compared with.
+
+    Supported where the whole interval of the loss difference lies at or below 0, refuted where it lies above.
+    """
+    singles = [i for i, one in enumerate(contest.contestants) if one.family == "single"]
+    entered = contest.contestants
+    at = min(singles, key=lambda i: (round(entered[i].scores.mean_cost, 9), entered[i].crossfit_loss, i))
+    gap = contest.against[at]
+    if at == contest.recommended:
+        return Verdict.SUPPORTED, entered[at].name
+    if isinstance(gap, NotApplicable):
+        return Verdict.NOT_APPLICABLE, entered[at].name
+    if gap.interval.lower > 0:
+        return Verdict.REFUTED, entered[at].name
+    return (Verdict.SUPPORTED if gap.interval.upper <= 0 else Verdict.INCONCLUSIVE), entered[at].name
+
+
 def _beaten(name: str, other: str, gap: RatioEstimate, calls: float) -> Finding:
     return Finding(
         "PN111",
@@ -187,11 +211,11 @@ def _beaten(name: str, other: str, gap: RatioEstimate, calls: float) -> Finding:
         f"{other} beats the recommended policy on held-out items at no more cost ({calls:.2f} calls)",
         gap.estimate,
         gap.interval,
-        method="paired difference of losses over clusters",
+        method="paired difference of losses over clusters, not adjusted for the number of policies compared",
         unit="loss of the recommended policy less that of this one",
         clusters=gap.n_clusters,
         values={"recommended": name},
-        verdict=Verdict.REFUTED,
+        verdict=Verdict.INCONCLUSIVE,
         warnings=(HealthWarning("recommendation-beaten", "calibration items chose another policy than held-out ones"),),
     )
 
@@ -219,7 +243,7 @@ def _dependence(diagnostics: Diagnostics) -> Finding:
 
 
 def _numbers(evidence: PanelEvidence) -> tuple[Finding, ...]:
-    first = evidence.correlations
+    first, items, clusters = evidence.correlations, evidence.diagnostics.items, evidence.diagnostics.clusters
     found = [
         Finding(
             "PN102",
@@ -230,35 +254,46 @@ def _numbers(evidence: PanelEvidence) -> tuple[Finding, ...]:
             first.interval,
             method="K / (1 + (K - 1) mean error phi)",
             unit="channels",
+            n=items,
+            clusters=clusters,
         )
     ]
     second = evidence.equivalent
     if isinstance(second, NotApplicable):
         found.append(
-            Finding("PN103", "majority", "no majority-equivalent number", second, verdict=Verdict.NOT_APPLICABLE)
+            Finding(
+                "PN103", "majority-equivalent", "no majority-equivalent number", second, verdict=Verdict.NOT_APPLICABLE
+            )
         )
     else:
         title = f"the majority of {second.channels} channels is as accurate as that of this many independent ones"
         note = f" ({second.note})" if second.note else ""
-        found.append(Finding("PN103", "majority", title + note, second.value, second.interval, unit="channels"))
+        found.append(
+            Finding(
+                *("PN103", "majority-equivalent", title + note, second.value, second.interval),
+                unit="channels",
+                n=items,
+                clusters=clusters,
+            )
+        )
     return tuple(found)
 
 
 def _gains(evidence: PanelEvidence) -> tuple[Finding, ...]:
     if not evidence.order:
         return ()
-    useless = [step.channel for step in evidence.order[1:] if step.adds < 0.005]
+    useless = [step.channel for step in evidence.order[1:] if step.adds < USELESS]
     total = evidence.order[-1].total
     return (
         Finding(
             "PN112",
-            "information",
+            "information of the first call",
             f"all {len(evidence.order)} calls together tell {total:.3f} of {evidence.entropy:.3f} bits; "
             f"the first, {evidence.order[0].channel}, tells {evidence.order[0].adds:.3f}",
             evidence.order[0].adds / total if total > 0 else NotApplicable("no channel tells anything"),
             method="joint model of calibration items, chain rule",
             unit="share of the panel's information that one call has",
-            values={"channels that add less than .005 bits": tuple(useless)},
+            values={f"channels that add less than {USELESS:g} bits": tuple(useless)},
             verdict=Verdict.INCONCLUSIVE,
         ),
     )
@@ -277,7 +312,7 @@ def _failures(evidence: PanelEvidence, table: VerdictTable) -> tuple[Finding, ..
         found.append(
             Finding(
                 "PN120",
-                one.name,
+                f"failures of {one.name}",
                 f"{one.name} gave no class on {failed} of {one.calls} calls",
                 one.failure.estimate,
                 one.failure.interval,
@@ -299,9 +334,10 @@ def _summary(evidence: PanelEvidence, table: VerdictTable) -> tuple[str, ...]:
         lines.append(f"No policy can be recommended: {contest.reason}.")
     else:
         one = contest.contestants[contest.recommended]
-        stop = " Stop at one judge: further calls are not shown to pay." if one.scores.mean_calls <= 1 + 1e-9 else ""
-        lines.append(f"Recommended: {one.name}, at {one.scores.mean_calls:.2f} calls an item.{stop}")
-        lines.extend(words_of(one.policy, most=4))
+        calls = one.scores.mean_calls
+        stop = " Stop at one judge: further calls are not shown to pay." if calls <= 1 + 1e-9 else ""
+        stop = " Ask nobody: no call is shown to pay." if calls < 1e-9 else stop
+        lines.append(f"Recommended: {one.name}, at {calls:.2f} calls an item.{stop}")
     value = evidence.correlations.value
     if isinstance(value, float):
         lines.append(f"The {len(table.channels)} channels err like {value:.1f} uncorrelated ones.")
@@ -310,6 +346,8 @@ def _summary(evidence: PanelEvidence, table: VerdictTable) -> tuple[str, ...]:
             f"The first call ({evidence.order[0].channel}) tells {evidence.order[0].adds:.3f} bits, all "
             f"{len(evidence.order)} together {evidence.order[-1].total:.3f} of {evidence.entropy:.3f}."
         )
+    if isinstance(contest, Contest):
+        lines.extend(words_of(contest.contestants[contest.recommended].policy, most=4))
     return tuple(lines)
 
 
@@ -336,39 +374,52 @@ def _notes(plan: Plan, table: VerdictTable, gold: Gold, split: Split, evidence: 
 
 
 def analyse_replay(plan: Plan, policy: PolicyTable, table: VerdictTable, gold: Gold, loss: Loss) -> Analysis:
-    """Return what a policy does on a verdict table: its loss where labels are known, its calls everywhere."""
+    """Return what a policy does on a verdict table: its loss where labels are known, its calls everywhere.
+
+    Items that lack a verdict which the policy asks for are counted, and enter no figure.
+    """
     run = replay(policy, table)
-    lost = int((run.leaf < 0).sum())
-    known = bool(((gold.labels >= 0) & (run.leaf >= 0)).any())
-    scores = evaluate(run, gold, len(table.classes), loss, ties="coin") if known else None
-    estimate: float | NotApplicable = NotApplicable("the file has no labels; name their column with --gold")
-    if scores is not None:
-        estimate = scores.loss
-    calls, cost = float(run.calls.mean()), float(run.cost.mean())
-    warnings: tuple[HealthWarning, ...] = ()
-    if lost:
-        message = f"{lost} of {len(table)} items lack a verdict that the policy asked for; they are in no figure"
-        warnings = (HealthWarning("items-not-replayed", message, blocking=lost > len(table) / 20),)
-    finding = Finding(
-        "PN110",
-        policy.name,
-        f"{policy.name}: {calls:.2f} calls an item, {run.accepted.mean():.1%} accepted",
-        estimate,
-        method="replay on logged verdicts",
-        unit="declared loss",
-        n=len(table) - lost,
-        counts={"accepted": int(run.accepted.sum()), "not replayed": lost},
-        values={"mean calls": calls, "mean cost": cost, "coverage": float(run.accepted.mean())},
-        verdict=Verdict.INCONCLUSIVE,
-        warnings=warnings,
-    )
+    scores = None
+    if ((gold.labels >= 0) & (run.leaf >= 0)).any():
+        scores = evaluate(run, gold, len(table.classes), loss, ties="coin")
+    finding = _replayed(policy, run, scores, known=bool((gold.labels >= 0).any()))
     return Analysis(
         room="panel",
         title=f"Replay of {policy.name}",
         summary=(finding.title + ".", *words_of(policy, most=4)),
         findings=(finding,),
-        tables=tables.replay_tables(run, scores, table, policy),
+        tables=tables.replay_tables(run, scores, policy),
         lacks=tuple(planned_lacks(plan.settings)),
         notes=tuple(str(note) for note in plan.settings.get("notes", ())),
         signature=", ".join(policy.channels),
+    )
+
+
+def _replayed(policy: PolicyTable, run: Replay, scores: PanelScores | None, *, known: bool) -> Finding:
+    done = run.leaf >= 0
+    lost = int((~done).sum())
+    warnings: tuple[HealthWarning, ...] = ()
+    if lost:
+        message = f"{lost} of {len(done)} items lack a verdict that the policy asked for; they are in no figure"
+        warnings = (HealthWarning("items-not-replayed", message, blocking=lost > len(done) / 20),)
+    reason = "no labelled item has every verdict that the policy asks for" if known else "the file has no gold labels"
+    title, values = f"{policy.name}: no item has every verdict that it asks for", {}
+    if done.any():
+        values = {
+            "mean calls": float(run.calls[done].mean()),
+            "mean cost": float(run.cost[done].mean()),
+            "coverage": float(run.accepted[done].mean()),
+        }
+        title = f"{policy.name}: {values['mean calls']:.2f} calls an item, {values['coverage']:.1%} accepted"
+    return Finding(
+        "PN110",
+        policy.name,
+        title,
+        NotApplicable(reason) if scores is None else scores.loss,
+        method="replay on logged verdicts",
+        unit="declared loss",
+        n=int(done.sum()),
+        counts={"accepted": int(run.accepted.sum()), "not replayed": lost},
+        values=values,
+        warnings=warnings,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,13 +10,13 @@ from numpy.typing import NDArray
 from counterproof.core.errors import InputError
 from counterproof.core.findings import Interval
 from counterproof.core.outcomes import NotApplicable
+from counterproof.panel.closed_forms import exact_stop_calls, majority_acceptance, majority_accuracy
+from counterproof.panel.majority import SLACK, THRESHOLD
 from counterproof.panel.measured import Measured, cluster_sums, resampled_profiles
 from counterproof.panel.table import NOT_QUERIED, Gold, VerdictTable
 from counterproof.stats import percentile_interval
 
 Array = NDArray[np.float64]
-THRESHOLD = 0.8
-SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +97,13 @@ def closed_form(k: int, error: float, *, copy_gate: float = 0.0, threshold: floa
             f"k={k}, error={error}, copy gate={copy_gate}, threshold={threshold}: k is odd, the others are shares and "
             "the threshold is above a half"
         )
-    votes = math.ceil(threshold * k - SLACK)
-    chance = [math.comb(k, w) * error**w * (1 - error) ** (k - w) for w in range(k + 1)]
-    right, wrong = sum(chance[: k - votes + 1]), sum(chance[votes:])
-    label = sum(chance[: k // 2 + 1])
-    quorum = k // 2 + 1
-    stop = sum(
-        n * math.comb(n - 1, quorum - 1) * (p**quorum * (1 - p) ** (n - quorum))
-        for n in range(quorum, k + 1)
-        for p in (error, 1 - error)
-    )
-
-    def mixed(independent: float, copied: float) -> float:
-        return (1 - copy_gate) * independent + copy_gate * copied
-
-    decided = mixed(label, 1 - error)
+    found = majority_acceptance(error, k, threshold=threshold, copied=copy_gate)
+    decided = (1 - copy_gate) * majority_accuracy(error, k) + copy_gate * (1 - error)
+    stop = (1 - copy_gate) * exact_stop_calls(error, k) + copy_gate * (k // 2 + 1)
     return (
         PerItem(1.0, 1 - error, error, 1 - error),
-        PerItem(float(k), mixed(right, 1 - error), mixed(wrong, error), decided),
-        PerItem(mixed(stop, quorum), decided, 1 - decided, decided),
+        PerItem(float(k), found.right, found.coverage - found.right, decided),
+        PerItem(stop, decided, 1 - decided, decided),
     )
 
 

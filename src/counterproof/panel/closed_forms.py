@@ -198,55 +198,6 @@ def confirmed_calls(rho: float) -> float:
     return 5 - rho**3 - (1 - rho) ** 3
 
 
-@dataclass(frozen=True, slots=True)
-class Spending:
-    """What C calls buy.
-
-    Attributes:
-        verified: Items judged.
-        accepted: Items accepted.
-        wrong: Accepted items that are wrong.
-        pool_accuracy: Balanced accuracy over C items when an item never judged is a coin toss.
-    """
-
-    verified: float
-    accepted: float
-    wrong: float
-    pool_accuracy: float
-
-
-def spend(calls: float, rho: float, k: int, *, threshold: float = THRESHOLD, copied: float = 0.0) -> Spending:
-    """Return what `calls` calls buy as majority-k of calls/k items; k = 1 is breadth, which accepts every item."""
-    found = majority_acceptance(rho, k, threshold=threshold, copied=copied)
-    items = calls / k
-    accuracy = (1 - copied) * majority_accuracy(rho, k) + copied * (1 - rho)
-    return Spending(
-        verified=items,
-        accepted=items * found.coverage,
-        wrong=items * (found.coverage - found.right),
-        pool_accuracy=pool_accuracy(accuracy, k),
-    )
-
-
-def pool_accuracy(accuracy: float, calls_per_item: float) -> float:
-    """Return 1/2 + (accuracy - 1/2)/calls_per_item: accuracy over as many items as there are calls, the rest coins."""
-    return 0.5 + (accuracy - 0.5) / calls_per_item
-
-
-def break_even_cost(rho: float, k: int, *, threshold: float = THRESHOLD, copied: float = 0.0) -> float:
-    """Return the cost of a wrong accept above which redundancy wins, with a right accept worth 1.
-
-    c = (right_1 - right_k)/(wrong_1 - wrong_k), counts of accepted items at equal calls with one and with k calls each.
-
-    Raises:
-        InputError: Both accept equally many wrong items, so that no cost decides.
-    """
-    broad, deep = (spend(1.0, rho, size, threshold=threshold, copied=copied) for size in (1, k))
-    if broad.wrong == deep.wrong:
-        raise InputError(f"at rho {rho} and k {k} breadth and redundancy accept equally many wrong items")
-    return ((broad.accepted - broad.wrong) - (deep.accepted - deep.wrong)) / (broad.wrong - deep.wrong)
-
-
 def _binomial(n: int, p: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.array([comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(n + 1)])
 

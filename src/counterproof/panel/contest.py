@@ -7,7 +7,7 @@ standard error of the lowest. Its held-out figures are therefore not flattered b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -98,7 +98,8 @@ class Contest:
     refused: tuple[tuple[str, str], ...]
 
 
-Maker: TypeAlias = Callable[["_Fitted"], dict[str, PolicyTable]]
+Named: TypeAlias = Iterator[tuple[str, PolicyTable]]
+Maker: TypeAlias = Callable[["_Fitted"], Named]
 
 
 def run_contest(
@@ -151,16 +152,12 @@ class _Fitted:
     best: tuple[int, ...]
 
 
-def _fit(material: Material, *, joint: bool) -> _Fitted:
-    table, gold = material.table, material.gold
-    likelihoods = class_likelihoods(table, gold)
-    return _Fitted(
-        material,
-        likelihoods,
-        _unsupervised(table),
-        choose_joint(table, gold, seed=material.seed).model if joint else None,
-        _by_accuracy(table, gold),
-    )
+def _joint(material: Material) -> JointModel:
+    c, k = len(material.table.classes), len(material.table.channels)
+    check_size(c, k)
+    if (c + 2) ** k > MAX_STATES:
+        raise InputError(f"{(c + 2) ** k:,} states are more than {MAX_STATES:,}")
+    return choose_joint(material.table, material.gold, seed=material.seed).model
 
 
 def _unsupervised(table: VerdictTable) -> Likelihoods | None:
@@ -187,24 +184,24 @@ def _by_accuracy(table: VerdictTable, gold: Gold) -> tuple[int, ...]:
 
 
 def _policies(material: Material) -> tuple[dict[str, tuple[str, PolicyTable]], tuple[tuple[str, str], ...]]:
-    """Return every policy by name with its family, fitted on the material, and the families that cannot enter."""
+    """Return every policy by name with its family, fitted on the material, and what cannot enter.
+
+    A maker yields its smallest policies first; those before the one that it refuses have entered.
+    """
+    table, gold = material.table, material.gold
     refused: list[tuple[str, str]] = []
-    c, k = len(material.table.classes), len(material.table.channels)
-    use_joint = True
+    likelihoods, joint = class_likelihoods(table, gold), None
     try:
-        check_size(c, k)
-        if (c + 2) ** k > MAX_STATES:
-            raise InputError(f"{(c + 2) ** k:,} states are more than {MAX_STATES:,}")
+        joint = _joint(material)
     except InputError as error:
-        use_joint = False
         refused.append(("static-cmd, cmd, dp", str(error)))
-    fitted = _fit(material, joint=use_joint)
+    fitted = _Fitted(material, likelihoods, _unsupervised(table), joint, _by_accuracy(table, gold))
     found: dict[str, tuple[str, PolicyTable]] = {}
     for family, maker in MAKERS.items():
         if fitted.joint is None and family in ("static-cmd", "cmd", "dp"):
             continue
         try:
-            for name, policy in maker(fitted).items():
+            for name, policy in maker(fitted):
                 found[name] = (family, replace(policy, name=name, loss=material.loss.text))
         except InputError as error:
             refused.append((family, str(error)))
@@ -215,85 +212,72 @@ def _sizes(fitted: _Fitted) -> range:
     return range(1, min(len(fitted.best), LONGEST) + 1)
 
 
-def _singles(fitted: _Fitted) -> dict[str, PolicyTable]:
-    material = fitted.material
-    channels, classes = material.table.channels, material.table.classes
-    return {
-        f"one call of {channels[j].name}": majority_policy(channels, classes, VoteRule((j,), threshold=1.0))
-        for j in fitted.best[:LONGEST]
-    }
-
-
-def _majorities(fitted: _Fitted) -> dict[str, PolicyTable]:
+def _singles(fitted: _Fitted) -> Named:
     channels, classes = fitted.material.table.channels, fitted.material.table.classes
-    return {
-        f"best-{k} majority": majority_policy(channels, classes, VoteRule(fitted.best[:k]))
-        for k in _sizes(fitted)
-        if k > 1
-    }
+    for j in fitted.best[:LONGEST]:
+        yield f"one call of {channels[j].name}", majority_policy(channels, classes, VoteRule((j,), threshold=1.0))
 
 
-def _exact_stops(fitted: _Fitted) -> dict[str, PolicyTable]:
+def _majorities(fitted: _Fitted) -> Named:
     channels, classes = fitted.material.table.channels, fitted.material.table.classes
-    return {
-        f"exact-stop of best-{k}": exact_stop_policy(channels, classes, VoteRule(fitted.best[:k]), Keep.LABEL)
-        for k in _sizes(fitted)
-        if k > 2
-    }
+    for k in _sizes(fitted)[1:]:
+        yield f"best-{k} majority", majority_policy(channels, classes, VoteRule(fitted.best[:k]))
 
 
-def _weighted(fitted: _Fitted) -> dict[str, PolicyTable]:
-    return _votes(fitted, "weighted", fitted.likelihoods)
+def _exact_stops(fitted: _Fitted) -> Named:
+    channels, classes = fitted.material.table.channels, fitted.material.table.classes
+    for k in _sizes(fitted)[2:]:
+        yield f"exact-stop of best-{k}", exact_stop_policy(channels, classes, VoteRule(fitted.best[:k]), Keep.LABEL)
 
 
-def _dawid_skene(fitted: _Fitted) -> dict[str, PolicyTable]:
-    return {} if fitted.unsupervised is None else _votes(fitted, "Dawid-Skene", fitted.unsupervised)
+def _weighted(fitted: _Fitted) -> Named:
+    yield from _votes(fitted, "weighted", fitted.likelihoods)
 
 
-def _votes(fitted: _Fitted, word: str, likelihoods: Likelihoods) -> dict[str, PolicyTable]:
+def _dawid_skene(fitted: _Fitted) -> Named:
+    if fitted.unsupervised is not None:
+        yield from _votes(fitted, "Dawid-Skene", fitted.unsupervised)
+
+
+def _votes(fitted: _Fitted, word: str, likelihoods: Likelihoods) -> Named:
     material = fitted.material
     channels, classes = material.table.channels, material.table.classes
     chow = material.loss.kind == "chow"
     tau = 1 - material.loss.kappa if chow else 0.0
-    return {
-        f"best-{k} {word}": weighted_policy(
-            channels, classes, likelihoods, fitted.best[:k], tau=tau, calibrated_prior=chow
-        )
-        for k in _sizes(fitted)
-        if k > 1
-    }
+    for k in _sizes(fitted)[1:]:
+        order = fitted.best[:k]
+        policy = weighted_policy(channels, classes, likelihoods, order, tau=tau, calibrated_prior=chow)
+        yield f"best-{k} {word}", policy
 
 
-def _statics(fitted: _Fitted) -> dict[str, PolicyTable]:
+def _statics(fitted: _Fitted) -> Named:
     assert fitted.joint is not None
-    return {f"static-CMD-{k}": static_policy(fitted.joint, k, fitted.material.loss) for k in _sizes(fitted)}
+    for k in _sizes(fitted):
+        yield f"static-CMD-{k}", static_policy(fitted.joint, k, fitted.material.loss)
 
 
-def _cmds(fitted: _Fitted) -> dict[str, PolicyTable]:
+def _cmds(fitted: _Fitted) -> Named:
     assert fitted.joint is not None
     material = fitted.material
     chow = material.loss.kind == "chow"
     budget = Budget()
-    found = {
-        f"CMD tau={tau:g}": cmd_policy(fitted.joint, material.loss, CmdSettings(tau, budget=budget, selective=chow))
-        for tau in CURVE
-    }
+    for tau in CURVE:
+        settings = CmdSettings(tau, budget=budget, selective=chow)
+        yield f"CMD tau={tau:g}", cmd_policy(fitted.joint, material.loss, settings)
     search = Search(budget=budget, selective=chow, mean_cost=material.budget)
     point = freeze_operating_point(material.table, material.gold, material.loss, search, seed=material.seed)
-    found["CMD frozen"] = cmd_policy(fitted.joint, material.loss, point.settings)
-    return found
+    yield "CMD frozen", cmd_policy(fitted.joint, material.loss, point.settings)
 
 
-def _optimal(fitted: _Fitted) -> dict[str, PolicyTable]:
+def _optimal(fitted: _Fitted) -> Named:
     assert fitted.joint is not None
     material = fitted.material
     space = state_space(fitted.joint.for_loss(material.loss))
     cheapest = float(material.table.costs.min())
     targets = sorted({cheapest * k for k in _sizes(fitted)} | {material.budget})
-    return {
-        f"DP at cost {target:g}": compile_optimal(plan_for_cost(space, material.loss, target), material.loss)
-        for target in targets
-    }
+    for target in targets:
+        optimal = plan_for_cost(space, material.loss, target)
+        yield f"DP at cost {target:g}", compile_optimal(optimal, material.loss)
 
 
 MAKERS: dict[str, Maker] = {
@@ -314,12 +298,14 @@ def _cross_fitted(
 ) -> dict[str, tuple[float, float, Array]]:
     """Return loss, mean cost and per-item losses of every policy on calibration items, each fitted on the other half.
 
-    A policy that one half does not yield (a class is missing there) has infinite loss.
+    A policy that one half does not yield (a class is missing there) has infinite loss: the other half alone would judge
+    it on the items that lack the class.
     """
     table, gold = material.table, material.gold
     fold = cluster_folds(table.clusters, FOLDS, material.seed)
     losses = {name: np.full(len(table), np.nan) for name in policies}
     costs = {name: np.full(len(table), np.nan) for name in policies}
+    sides = dict.fromkeys(policies, 0)
     for side in range(FOLDS):
         fit, held = np.flatnonzero(fold != side), np.flatnonzero(fold == side)
         try:
@@ -329,16 +315,22 @@ def _cross_fitted(
         for name, (_, policy) in part.items():
             if name in losses:
                 run = replay(policy, table.rows(held))
+                sides[name] += 1
                 losses[name][held] = item_losses(run, gold.rows(held), len(table.classes), material.loss)
                 costs[name][held] = np.where(run.leaf >= 0, run.cost, np.nan)
-    weights = class_weights(gold, len(table.classes), material.loss)
-    return {name: (*_means(losses[name], costs[name], weights), losses[name]) for name in policies}
+    found = {}
+    for name in policies:
+        means = _means(losses[name], costs[name], material) if sides[name] == FOLDS else (math.inf, math.inf)
+        found[name] = (*means, losses[name])
+    return found
 
 
-def _means(losses: Array, costs: Array, weights: Array) -> tuple[float, float]:
-    known = ~np.isnan(losses) & (weights > 0)
-    if not known.any() or known.sum() < (weights > 0).sum() / 2:
+def _means(losses: Array, costs: Array, material: Material) -> tuple[float, float]:
+    """Return loss and mean cost over the items with a known loss, infinite when these are less than half of them."""
+    known, labels = ~np.isnan(losses), material.gold.labels
+    if not known.any() or known.sum() < (labels >= 0).sum() / 2:
         return math.inf, math.inf
+    weights = class_weights(Gold(np.where(known, labels, -1)), len(material.table.classes), material.loss)
     return float(np.average(losses[known], weights=weights[known])), float(costs[known].mean())
 
 
@@ -368,11 +360,12 @@ def class_weights(gold: Gold, classes: int, loss: Loss) -> Array:
 
 def _recommend(contestants: Sequence[Contestant], losses: dict[str, Array], material: Material) -> tuple[int, int]:
     """Return the cheapest policy within one standard error of the lowest cross-fitted loss, and the lowest."""
-    allowed = [
-        i
-        for i, one in enumerate(contestants)
-        if one.crossfit_cost <= material.budget + 1e-9 and math.isfinite(one.crossfit_loss)
-    ]
+    fitted = [i for i, one in enumerate(contestants) if math.isfinite(one.crossfit_loss)]
+    if not fitted:
+        raise InputError(
+            "calibration items are too few to choose a policy by cross-fitting: each half needs items of every class"
+        )
+    allowed = [i for i in fitted if contestants[i].crossfit_cost <= material.budget + 1e-9]
     if not allowed:
         raise InputError(
             f"no policy keeps to a mean cost of {material.budget:g} on calibration items; raise the budget"

@@ -1,14 +1,14 @@
-"""Control channels: a constant, a copy and an oracle, measured through the same path as the panel's own channels."""
+"""Control channels: a constant, a copy and an oracle, measured as the panel's own channels are."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from counterproof.core.errors import InputError
 from counterproof.panel.pairs import MEASURES, pair_measures, pair_tables
-from counterproof.panel.table import Channel, Gold, VerdictTable
+from counterproof.panel.table import Gold, VerdictTable
 
 TOLERANCE = 1e-9
 
@@ -36,7 +36,7 @@ class PanelControl:
 
 
 def panel_controls(table: VerdictTable, gold: Gold) -> tuple[PanelControl, ...]:
-    """Return the controls beside the first channel that both has verdicts and errs.
+    """Return the controls beside the channel with the most verdicts on labelled items, the first of equals.
 
     A constant channel tells nothing (I(Y; constant | A) = 0), a copy of a channel tells nothing once that is known
     (I(Y; copy | A) = 0), and an oracle tells all that is left (I(Y; oracle | A) = H(Y | A)).
@@ -65,22 +65,6 @@ def panel_controls(table: VerdictTable, gold: Gold) -> tuple[PanelControl, ...]:
         PanelControl("constant", f"no information given {beside}", float(gains[0]), 0.0),
         PanelControl("copied", f"no information given {beside}", float(gains[1]), 0.0),
         PanelControl("oracle", f"all information that {beside} leaves", float(gains[2]), left),
-    )
-
-
-def with_controls(table: VerdictTable, gold: Gold) -> VerdictTable:
-    """Return the table with three channels more: a constant, a copy of the first channel and the oracle."""
-    constant = np.zeros(len(table), dtype=np.int8)
-    truth = np.where(gold.labels >= 0, gold.labels, table.failure).astype(np.int8)
-    added = np.stack([constant, table.symbols[:, 0], truth], axis=1)
-    kinds = np.where(added == table.failure, np.int8(5), np.int8(-1)).astype(np.int8)
-    names = ("control: constant", f"control: copy of {table.channels[0].name}", "control: oracle")
-    return replace(
-        table,
-        channels=(*table.channels, *(Channel(name) for name in names)),
-        symbols=np.concatenate([table.symbols, added], axis=1).astype(np.int8),
-        kinds=np.concatenate([table.kinds, kinds], axis=1).astype(np.int8),
-        seconds=None,
     )
 
 

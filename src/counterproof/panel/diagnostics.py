@@ -49,7 +49,7 @@ Array = NDArray[np.float64]
 FEW = 15
 """Below this many clusters every interval carries the warning `few-clusters`."""
 FEW_ROWS = 20
-"""Below this many calibration rows realised gains carry the warning `few-calibration-rows`."""
+"""Below this many calibration rows the blocking warning `few-calibration-rows` stands."""
 TOGETHER = 64
 """Pairs resampled at a time; bounds memory, changes no draw."""
 LIMITS = {"jaccard": (0.0, 1.0), "error_phi": (-1.0, 1.0), "verdict_phi": (-1.0, 1.0), "kappa": (-1.0, 1.0)}
@@ -428,8 +428,8 @@ def _warnings(
         text = f"every gold label is '{table.classes[int(seen[0])]}'; nothing tells a judge from a constant"
         found.append(HealthWarning("one-class", text, blocking=True))
     if split is not None and len(split.calibration) < FEW_ROWS:
-        text = f"{len(split.calibration)} calibration items; the rules behind realised gains are guesses"
-        found.append(HealthWarning("few-calibration-rows", text))
+        text = f"{len(split.calibration)} calibration items; policies and realised gains fitted on them are guesses"
+        found.append(HealthWarning("few-calibration-rows", text, blocking=True))
     for j, channel in enumerate(table.channels):
         verdicts = symbols[:, j][(symbols[:, j] >= 0) & (symbols[:, j] < len(table.classes))]
         if not verdicts.size:

@@ -22,8 +22,8 @@ class Reading:
     """How a channel's score becomes a verdict.
 
     Attributes:
-        threshold: For two classes: a score of at least this is class 1. None reads the score as the class's code, and
-            a score that is no code is a malformed failure.
+        threshold: A score of at least this is class 1 of two. With None, and with more classes always, the score is
+            the class's code, and a score that is no code is a malformed failure.
     """
 
     threshold: float | None = 0.5
@@ -31,7 +31,7 @@ class Reading:
     def symbol(self, outcome: Outcome, classes: int) -> tuple[int, FailureKind | None]:
         """Return the symbol of an outcome, and the kind of its failure when it is one."""
         if isinstance(outcome, Scored):
-            if self.threshold is not None:
+            if self.threshold is not None and classes == 2:
                 return int(outcome.score >= self.threshold), None
             if outcome.score.is_integer() and 0 <= outcome.score < classes:
                 return int(outcome.score), None
@@ -40,7 +40,7 @@ class Reading:
             return classes, FailureKind.TIMED_OUT
         if isinstance(outcome, Failed):
             return classes, FailureKind.UNAVAILABLE
-        return classes, FailureKind.MALFORMED
+        return classes, FailureKind.UNSTATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +173,13 @@ def allot(keys: Sequence[str], total: float, most: float) -> dict[str, float]:
         most: The largest cost that one item can run up under the policy.
 
     Raises:
-        InputError: A budget is not positive.
+        InputError: The total is not positive, or `most` negative.
 
     >>> allot(["a", "b", "c"], 5.0, 2.0)
     {'a': 2.0, 'b': 2.0, 'c': 1.0}
     """
-    if total <= 0 or most <= 0:
-        raise InputError(f"a budget of {total} with at most {most} an item; give positive numbers")
+    if not total > 0 or most < 0:
+        raise InputError(f"a budget of {total} with at most {most} an item; give a positive budget")
     allotted: dict[str, float] = {}
     for key in keys:
         allotted[key] = min(most, total)

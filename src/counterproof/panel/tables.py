@@ -215,11 +215,10 @@ def control_table(controls: Sequence[PanelControl]) -> Table:
     )
 
 
-def replay_tables(
-    run: Replay, scores: PanelScores | None, table: VerdictTable, policy: PolicyTable
-) -> tuple[Table, ...]:
-    """Return what a replayed policy asked, and its figures where labels are known."""
-    asked = run.asked.mean(axis=0).tolist()
+def replay_tables(run: Replay, scores: PanelScores | None, policy: PolicyTable) -> tuple[Table, ...]:
+    """Return what a replayed policy asked of the items that it could finish, and its figures where labels are known."""
+    done = run.leaf >= 0
+    asked = run.asked[done].mean(axis=0).tolist() if done.any() else [None] * len(policy.channels)
     rows: Rows = tuple(
         (name, cost, share) for name, cost, share in zip(policy.channels, policy.costs, asked, strict=True)
     )

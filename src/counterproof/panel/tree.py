@@ -37,9 +37,9 @@ def words_of(policy: PolicyTable, *, most: int = 12) -> tuple[str, ...]:
             continue
         j = action.channel
         for symbol in range(len(policy.classes), -1, -1):
-            name = policy.classes[symbol] if symbol < len(policy.classes) else "no verdict"
+            words = f"says {policy.classes[symbol]}" if symbol < len(policy.classes) else "gives no verdict"
             after = (*state[:j], symbol, *state[j + 1 :])
-            stack.append((after, [*said, f"{policy.channels[j]} says {name}"]))
+            stack.append((after, [*said, f"{policy.channels[j]} {words}"]))
     paths.sort(key=lambda path: len(path[0]))
     lines = [_sentence(policy, said, action) for said, action in paths[:most]]
     if len(paths) > most:

@@ -1,4 +1,4 @@
-"""The console view: one screen with the verdict, the measured attacks, controls, repair, warnings and lacks."""
+"""The console view: one screen with the verdict, measurements, controls, repair or advice, warnings and lacks."""
 
 from __future__ import annotations
 
@@ -146,7 +146,10 @@ def _remarks(shown: Analysis, report: str, width: int) -> RenderableType:
 
     add("controls", _controls(shown))
     if shown.controls_hold:
-        add("repair", *(finding.title for finding in of_kind(shown.findings, Kind.REPAIR)))
+        add(
+            "advice" if shown.room == "panel" else "repair",
+            *(finding.title for finding in of_kind(shown.findings, Kind.REPAIR)),
+        )
     gates = sorted(shown.gates, key=lambda gate: not gate.tripped)
     add("gates", *(f"{gate.expression}: {_tripped(gate.tripped)}, {gate.reason}" for gate in gates))
     reasons = _not_applicable(shown) if shown.controls_hold else ()

@@ -1,47 +1,35 @@
-"""A panel audit from verdict file to report; policies planned, replayed and run live."""
+"""A panel audit from verdict file to report, and the policy that verdicts recommend."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from counterproof.adapters import VerdictFile, read_verdicts
+from counterproof.adapters import VerdictFile, is_inspect_log, read_inspect, read_verdicts
 from counterproof.core.analysis import Analysis
-from counterproof.core.errors import CorruptLedgerError, InputError
-from counterproof.core.outcomes import Outcome
-from counterproof.core.plan import Digest, Gate, Plan
+from counterproof.core.errors import CorruptLedgerError, InputError, Problem
+from counterproof.core.plan import Gate, Plan
 from counterproof.core.seeds import ItemSeed
-from counterproof.engines import InProcess, SerialEngine
 from counterproof.panel.analyse import analyse_panel
 from counterproof.panel.contest import run_contest
-from counterproof.panel.episode import (
-    LiveContext,
-    LivePanelEpisode,
-    LiveVerdict,
-    Reading,
-    allot,
-    dearest_path,
-    decode_verdict,
-)
-from counterproof.panel.loss import Loss, parse_loss
+from counterproof.panel.loss import parse_loss
 from counterproof.panel.planning import TableFacts, panel_plan
 from counterproof.panel.policy import PolicyTable
 from counterproof.panel.table import Channel, Gold, Split, VerdictTable, split_items
 from counterproof.store import DONE, Ledger, Row
-from counterproof.study.driver import Means, drive
 from counterproof.study.gates import check_gates, parse_gate
 from counterproof.study.source import package_digest
 
-CHUNK = 4096
-"""Items a ledger row of a logged table holds."""
+PART = 1 << 20
+"""Bytes of a table that one ledger row holds."""
 SHARE = 0.5
-Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +37,10 @@ class PanelConfig:
     """What a panel audit is asked to do.
 
     Attributes:
-        verdicts: A CSV, JSON lines, JSON or Parquet file.
+        verdicts: A CSV, JSON lines, JSON or Parquet file, or an inspect_ai log.
         out: The run folder.
-        columns: Which column is which; the rest is guessed.
+        columns: Which column is which; the rest is guessed. Of an inspect log only `gold` (a channel, or
+            `metadata.<key>`) and `channels` (the scorers to take) have a meaning.
         threshold: A score of at least this is class 1.
         positive: Which of two classes is class 1.
         loss: `ba` or `chow:KAPPA`.
@@ -85,14 +74,59 @@ def audit_panel(config: PanelConfig) -> Analysis:
     """
     for expression in config.gates:
         parse_gate(expression)
-    file = _read(config)
+    parse_loss(config.loss)
+    file = read_panel(config)
+    return audit_table(file.table, _gold(file, config), config, TableFacts(file.digests, file.notes, file.lacks))
+
+
+def read_panel(config: PanelConfig, classes: Sequence[str] | None = None) -> VerdictFile:
+    """Return the verdicts that a configuration names: of a table, or of an inspect log.
+
+    Args:
+        config: File, columns, threshold and positive class.
+        classes: Names of the classes, when known; an inspect log has its own.
+
+    Raises:
+        InputError: The file cannot be read, or settings do not suit its kind.
+    """
+    if not is_inspect_log(config.verdicts):
+        return read_verdicts(
+            config.verdicts,
+            config.columns or None,
+            threshold=config.threshold,
+            positive=config.positive,
+            classes=classes,
+        )
+    remedy = "only gold and channels can be named"
+    problems = [
+        Problem(f"role {role!r}", "has no meaning in an inspect log", remedy)
+        for role in config.columns
+        if role not in ("gold", "channels")
+    ]
+    if config.positive is not None:
+        problems.append(Problem("positive", "has no meaning in an inspect log", "its classes: incorrect, correct"))
+    if problems:
+        raise InputError(f"{config.verdicts.name} is an inspect log", problems)
+    gold, scorers = config.columns.get("gold"), config.columns.get("channels")
+    return read_inspect(
+        config.verdicts,
+        threshold=config.threshold,
+        gold=gold if gold is None or isinstance(gold, str) else "+".join(gold),
+        scorers=(scorers,) if isinstance(scorers, str) else scorers,
+    )
+
+
+def _gold(file: VerdictFile, config: PanelConfig) -> Gold:
     if file.gold is None:
         raise InputError(f"{config.verdicts.name} has no gold labels; name their column with --gold")
-    return audit_table(file.table, file.gold, config, TableFacts(file.digests, file.notes, file.lacks))
+    return file.gold
 
 
-def _read(config: PanelConfig) -> VerdictFile:
-    return read_verdicts(config.verdicts, config.columns or None, threshold=config.threshold, positive=config.positive)
+def _prepared(table: VerdictTable, gold: Gold, config: PanelConfig) -> tuple[Split, float]:
+    """Return the split and the most mean cost of a recommendation."""
+    rng = None if config.by_time else ItemSeed(config.seed, "panel split").generator()
+    budget = config.budget if config.budget is not None else float(table.costs.sum())
+    return split_items(table, config.share, rng, labelled=gold), budget
 
 
 def audit_table(table: VerdictTable, gold: Gold, config: PanelConfig, facts: TableFacts) -> Analysis:
@@ -102,9 +136,7 @@ def audit_table(table: VerdictTable, gold: Gold, config: PanelConfig, facts: Tab
         CounterproofError: Settings or folder cannot be used.
     """
     loss = parse_loss(config.loss)
-    rng = None if config.by_time else ItemSeed(config.seed, "panel split").generator()
-    split = split_items(table, config.share, rng, labelled=gold)
-    budget = config.budget if config.budget is not None else float(table.costs.sum())
+    split, budget = _prepared(table, gold, config)
     options: dict[str, Any] = {"gates": config.gates, "share": config.share}
     plan = panel_plan(table, split, facts, loss, seed=config.seed, budget=budget, options=options)
     ledger = Ledger.create(config.out, plan, {"counterproof": package_digest()})
@@ -131,16 +163,15 @@ def _append(writer: Any, chunks: Iterator[tuple[str, bytes]]) -> None:
 
 
 def _chunks(data: bytes) -> Iterator[tuple[str, bytes]]:
-    size = 1 << 20
-    for start in range(0, max(1, len(data)), size):
-        yield f"part-{start // size:08d}", data[start : start + size]
+    for start in range(0, max(1, len(data)), PART):
+        yield f"part-{start // PART:08d}", data[start : start + PART]
 
 
 def _packed_table(table: VerdictTable) -> bytes:
     out = io.BytesIO()
     arrays: dict[str, Any] = {
-        "items": np.array(table.items, dtype=np.str_),
-        "clusters": np.array(table.clusters, dtype=np.str_),
+        "items": _as_bytes(table.items),
+        "clusters": _as_bytes(table.clusters),
         "symbols": table.symbols,
         "kinds": table.kinds,
     }
@@ -148,6 +179,14 @@ def _packed_table(table: VerdictTable) -> bytes:
         arrays["order"] = table.order
     _save(out, arrays)
     return out.getvalue()
+
+
+def _as_bytes(names: Sequence[str]) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(list(names), separators=(",", ":")).encode(), dtype=np.uint8)
+
+
+def _as_names(data: NDArray[np.uint8]) -> tuple[str, ...]:
+    return tuple(json.loads(data.tobytes()))
 
 
 def _packed_labels(gold: Gold, split: Split) -> bytes:
@@ -179,7 +218,12 @@ def finish_panel(ledger: Ledger, post_hoc: Sequence[str]) -> Analysis:
     """Return the analysis of a panel run from its folder alone; `post_hoc` gates were added after it."""
     plan = ledger.plan
     table, gold, split = frozen_table(ledger, plan)
-    analysis = analyse_panel(plan, table, gold, split)
+    return conclude_run(ledger, analyse_panel(plan, table, gold, split), post_hoc)
+
+
+def conclude_run(ledger: Ledger, analysis: Analysis, post_hoc: Sequence[str]) -> Analysis:
+    """Return the analysis of a run with its provenance and the results of its gates."""
+    plan = ledger.plan
     roots = tuple((f"root of stage {name}", ledger.root(name)) for name in ledger.stages())
     inputs = tuple((f"input {one.role}", one.sha256) for one in plan.inputs)
     source = tuple((f"source of {name}", sha) for name, sha in sorted(ledger.manifest.source.items()))
@@ -197,8 +241,8 @@ def frozen_table(ledger: Ledger, plan: Plan) -> tuple[VerdictTable, Gold, Split]
     verdicts, labels = _loaded(ledger, "verdicts"), _loaded(ledger, "labels")
     try:
         table = VerdictTable(
-            tuple(verdicts["items"].tolist()),
-            tuple(verdicts["clusters"].tolist()),
+            _as_names(verdicts["items"]),
+            _as_names(verdicts["clusters"]),
             tuple(Channel(str(name), float(cost)) for name, cost in plan.settings["channels"]),
             tuple(plan.settings["classes"]),
             verdicts["symbols"],
@@ -219,16 +263,13 @@ def plan_policy(config: PanelConfig) -> tuple[PolicyTable, str]:
     Raises:
         CounterproofError: The file has no labels, or no policy keeps to the budget.
     """
-    file = _read(config)
-    if file.gold is None:
-        raise InputError(f"{config.verdicts.name} has no gold labels; name their column with --gold")
-    rng = None if config.by_time else ItemSeed(config.seed, "panel split").generator()
-    split = split_items(file.table, config.share, rng, labelled=file.gold)
-    budget = config.budget if config.budget is not None else float(file.table.costs.sum())
-    loss: Loss = parse_loss(config.loss)
+    loss = parse_loss(config.loss)
+    file = read_panel(config)
+    gold = _gold(file, config)
+    split, budget = _prepared(file.table, gold, config)
     contest = run_contest(
         file.table,
-        file.gold,
+        gold,
         split,
         loss,
         budget=budget,
@@ -248,60 +289,3 @@ def plan_policy(config: PanelConfig) -> tuple[PolicyTable, str]:
         f"standard error of {contest.contestants[contest.lowest].name}"
     )
     return replace(chosen.policy, provenance=provenance), why
-
-
-Verifier = Callable[[Any], Outcome]
-
-
-def run_live(
-    policy: PolicyTable,
-    items: Sequence[tuple[str, Record]],
-    channels: Mapping[str, Verifier],
-    out: Path,
-    *,
-    readings: Mapping[str, Reading] | None = None,
-    budget: float | None = None,
-    seed: int = 0,
-) -> dict[str, LiveVerdict]:
-    """Call real channels under a compiled policy, and return how every item ended, by key.
-
-    Every call is in the ledger before the next one is made; a run that was stopped goes on with the same call and pays
-    none twice. Labels have no part: join them afterwards.
-
-    Args:
-        policy: The compiled policy.
-        items: Key and record; keys unique, in plan order.
-        channels: A verifier for every channel that the policy names: record to outcome.
-        out: The run folder.
-        readings: How scores become verdicts, by channel; .5 and above is class 1 unless said otherwise.
-        budget: Total declared cost, allotted to items in plan order before anything runs; None for no limit.
-        seed: The run's seed.
-
-    Raises:
-        InputError: A channel is missing, or keys repeat.
-        PlanError: The folder belongs to another run.
-    """
-    missing = sorted(set(policy.channels) - channels.keys())
-    keys = [key for key, _ in items]
-    if missing or len(set(keys)) != len(keys):
-        raise InputError(f"channels without a verifier: {', '.join(missing)}" if missing else "item keys repeat")
-    allotment = {} if budget is None else allot(keys, budget, dearest_path(policy))
-    plan = Plan(
-        room="panel",
-        unit="item",
-        arms=policy.channels,
-        inputs=(Digest("policy", policy.digest()),),
-        seed=seed,
-        stages=("calls",),
-        settings={"items": len(keys), "budget": budget, "policy": policy.name},
-    )
-    ledger = Ledger.create(out, plan, {"counterproof": package_digest()})
-    if not ledger.is_frozen("calls"):
-        context = LiveContext(policy, dict(readings or {}), allotment)
-        with ExitStack() as stack:
-            engine = SerialEngine(InProcess(channels))
-            stack.callback(engine.close)
-            writer = stack.enter_context(ledger.writer("calls"))
-            drive(LivePanelEpisode(), iter(items), context, Means(seed, engine, writer))
-            writer.freeze()
-    return {key: decode_verdict(payload) for key, payload in ledger.results("calls")}

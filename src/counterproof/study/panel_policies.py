@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
-from counterproof.adapters import read_verdicts
 from counterproof.core.analysis import Analysis, Table
 from counterproof.core.errors import InputError, PlanError
 from counterproof.core.findings import Finding, Verdict
 from counterproof.core.outcomes import NotApplicable
-from counterproof.core.plan import Digest, Gate, Plan
+from counterproof.core.plan import Digest, Plan
 from counterproof.panel.analyse import analyse_replay
 from counterproof.panel.fixture_table import FixtureRow, fixture_rows
 from counterproof.panel.loss import parse_loss
 from counterproof.panel.policy import PolicyTable
 from counterproof.panel.table import Gold, Split
 from counterproof.store import DONE, Ledger, Row
-from counterproof.study.gates import check_gates
-from counterproof.study.panel import PanelConfig, freeze_table, frozen_table
+from counterproof.study.panel import PanelConfig, conclude_run, freeze_table, frozen_table, read_panel
 from counterproof.study.source import package_digest
 
 FIXTURES = (1001, 1002, 1003, 1004, 1005)
@@ -40,13 +38,7 @@ def replay_policy(config: PanelConfig, policy_file: Path) -> Analysis:
     if not policy_file.is_file():
         raise InputError(f"{policy_file}: no such policy file; make one with `counterproof panel plan`")
     policy = PolicyTable.from_json(policy_file.read_text(encoding="utf-8"))
-    file = read_verdicts(
-        config.verdicts,
-        config.columns or None,
-        threshold=config.threshold,
-        positive=config.positive,
-        classes=policy.classes,
-    )
+    file = read_panel(config, policy.classes)
     table = file.table
     gold = file.gold if file.gold is not None else Gold(np.full(len(table), -1, dtype=np.int8))
     everything = np.arange(len(table))
@@ -81,15 +73,7 @@ def finish_replay(ledger: Ledger, post_hoc: Sequence[str]) -> Analysis:
     table, gold, _ = frozen_table(ledger, plan)
     policy = PolicyTable.from_json(str(plan.settings["policy"]))
     analysis = analyse_replay(plan, policy, table, gold, parse_loss(str(plan.settings["loss"])))
-    return _finished(ledger, analysis, post_hoc)
-
-
-def _finished(ledger: Ledger, analysis: Analysis, post_hoc: Sequence[str]) -> Analysis:
-    plan = ledger.plan
-    roots = tuple((f"root of stage {name}", ledger.root(name)) for name in ledger.stages())
-    source = tuple((f"source of {name}", sha) for name, sha in sorted(ledger.manifest.source.items()))
-    analysis = replace(analysis, provenance=(("plan", plan.digest()), ("seed", str(plan.seed)), *roots, *source))
-    return check_gates(analysis, (*plan.gates, *(Gate(expression, post_hoc=True) for expression in post_hoc)))
+    return conclude_run(ledger, analysis, post_hoc)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,4 +178,4 @@ def finish_fixture(ledger: Ledger, post_hoc: Sequence[str]) -> Analysis:
         tables=(table,),
         notes=(f"Fixtures {', '.join(map(str, plan.settings['fixtures']))}; seeds {plan.settings['seeds']}.",),
     )
-    return _finished(ledger, analysis, post_hoc)
+    return conclude_run(ledger, analysis, post_hoc)
