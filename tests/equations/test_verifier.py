@@ -22,8 +22,8 @@ def test_without_noise_coarse_views_reject_every_law_and_fine_ones_select_the_tr
     a03 = view_index(views, 7, 5)
     assert (table.signature[:, a03] == OUTSIDE).all()
     # The range of the residual shows that it does not depend on law, start or spatial set.
-    assert table.best[:, a03].min() > 0.945
-    assert table.best[:, a03].max() < 0.957
+    assert table.best[:, a03].min() > 0.948
+    assert table.best[:, a03].max() < 0.956
     for samples, modes in ((13, 5), (25, 2), (25, 5)):
         assert (table.support[:, view_index(views, samples, modes)] == result.truth).all()
     assert (result.reference.support[:, 3] == result.truth).all()
