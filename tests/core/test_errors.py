@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 
 import pytest
@@ -21,6 +22,7 @@ from counterproof.core import (
     Problem,
     nearest,
 )
+from counterproof.core.errors import describe, message_of, raised_at
 
 
 def test_a_problem_says_where_what_and_the_remedy() -> None:
@@ -77,3 +79,34 @@ def test_at_most_three_near_misses_are_suggested() -> None:
 def test_all_choices_are_listed_where_none_is_near() -> None:
     assert nearest("zzz", ["reference", "outcome", "outcome"]) == "choose from: outcome, reference"
     assert nearest("zzz", []) == "choose from: nothing"
+
+
+def test_reason_is_the_same_in_every_process() -> None:
+    assert describe(ValueError(f"{object()}")) == "ValueError: <object object at 0x...>"
+
+
+def test_long_messages_are_cut() -> None:
+    assert describe(ValueError("x" * 10_000)) == "ValueError: " + "x" * 300 + "..."
+
+
+def outer(error: Exception) -> None:
+    inner_one(error)
+
+
+def inner_one(error: Exception) -> None:
+    raise error
+
+
+def test_place_is_the_innermost_line_or_the_innermost_of_a_named_file() -> None:
+    inner = inner_one.__code__.co_firstlineno + 1
+    with pytest.raises(ValueError, match="no") as raised:
+        outer(ValueError("no"))
+    error = raised.value
+    assert raised_at(error) == raised_at(error, __file__) == f"test_errors.py:{inner}"
+    assert raised_at(error, "elsewhere.py") == ""
+    assert describe(error) == f"ValueError: no (test_errors.py:{inner})"
+    assert message_of(error) == "ValueError: no"
+    with pytest.raises(ValueError, match="Expecting") as raised:
+        json.loads("{")
+    assert raised_at(raised.value).startswith("decoder.py:")
+    assert raised_at(raised.value, __file__).startswith("test_errors.py:")

@@ -209,3 +209,22 @@ def test_what_is_no_plan_is_refused(text: str) -> None:
 def test_a_read_plan_is_checked_like_a_written_one(text: str) -> None:
     with pytest.raises(PlanError, match="cannot be carried out"):
         Plan.from_json(text)
+
+
+def test_differences_name_the_parts_and_show_short_values() -> None:
+    other = but(
+        seed=8,
+        gates=(Gate("asr>0.5"), Gate("asr.upper>0.1", post_hoc=True)),
+        inputs=(Digest("pool", "00fe" * 16), Digest("verifier", "01")),
+        settings={"lambda": 0.25, "budgets": (1, 8), "setup": {"edits": ["x"] * 40}},
+    )
+    assert PLAN.differences(other) == (
+        "seed: 7, now 8",
+        "gates: asr>0, now asr>0.5",
+        "input pool",
+        "setting lambda: 0.5, now 0.25",
+        "input verifier: nothing, now 01",
+        "setting setup",
+    )
+    assert PLAN.differences(PLAN) == ()
+    assert PLAN.differences(but(gates=(*PLAN.gates, Gate("asr>1", post_hoc=True)))) == ()

@@ -179,8 +179,12 @@ def test_unknown_stage_gets_the_nearest_name(ledger: Ledger) -> None:
         list(ledger.rows("audit"))
 
 
-def test_folder_of_another_plan_is_refused_with_both_hashes(ledger: Ledger) -> None:
-    other = dataclasses.replace(PLAN, seed=8)
+def test_folder_of_another_plan_is_refused_with_what_differs_and_both_hashes(ledger: Ledger) -> None:
+    other = dataclasses.replace(PLAN, seed=8, settings={"depth": 3})
+    said = rf"another plan \(seed: {PLAN.seed}, now 8; setting depth: nothing, now 3\); use another folder"
+    with pytest.raises(PlanError, match=rf"{said}.*{PLAN.digest()}, not {other.digest()}"):
+        Ledger.create(ledger.folder, other, SOURCE)
+    (ledger.folder / "plan.json").unlink()
     with pytest.raises(PlanError, match=f"{PLAN.digest()}, not {other.digest()}"):
         Ledger.create(ledger.folder, other, SOURCE)
 

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from counterproof.core.analysis import Analysis
-from counterproof.core.errors import BindingError, InputError, PlanError
+from counterproof.core.errors import BindingError, InputError, OperatorError, PlanError
 from counterproof.core.findings import Finding
 from counterproof.core.outcomes import NotApplicable, unpack
 from counterproof.isolation import Limits
@@ -189,8 +189,12 @@ def test_a_finished_run_is_read_again_without_a_call(
 def test_another_reward_seed_or_gate_in_the_same_folder_is_refused(tiny_pool: Path, tmp_path: Path) -> None:
     config = AuditConfig(tiny_pool, "outcome", tmp_path / "run")
     audit(config)
-    for other in (replace(config, reward="reference"), replace(config, seed=1), replace(config, gates=("asr>0.5",))):
-        with pytest.raises(PlanError, match="use another folder"):
+    for other, said in (
+        (replace(config, reward="reference"), r"\(arms: outcome, now reference; "),
+        (replace(config, seed=1), r"\(seed: 0, now 1\)"),
+        (replace(config, gates=("asr>0.5",)), r"\(gates: asr>0, now asr>0\.5\)"),
+    ):
+        with pytest.raises(PlanError, match=rf"{said}.*use another folder"):
             audit(other)
 
 
@@ -271,6 +275,17 @@ def test_edits_and_detectors_from_outside_are_audited_and_their_source_is_part_o
     changed = load_plugins([str(path)])
     with pytest.raises(PlanError, match=r"changed: detector shouts, edit shout"):
         audit(replace(config, edits=changed.edits, detectors=changed.detectors))
+
+
+def test_an_edit_from_outside_that_raises_is_named_with_the_trajectory_and_its_line(
+    tiny_pool: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(PLUGIN.replace('view.answer + "!"', "view.answer + 1"), encoding="utf-8")
+    mine = load_plugins([str(path)])
+    config = AuditConfig(tiny_pool, "outcome", tmp_path / "run", edits=mine.edits, detectors=mine.detectors)
+    with pytest.raises(OperatorError, match=r"edit 'shout' cannot be used on trajectory .*TypeError.*\(mine\.py:13\)"):
+        audit(config)
 
 
 # Refusals before anything is written.

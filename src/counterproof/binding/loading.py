@@ -16,8 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from counterproof.core.errors import BindingError, nearest
-from counterproof.isolation import describe
+from counterproof.core.errors import BindingError, describe, nearest
 
 _FORM = "give package.module:function or path.py:function"
 

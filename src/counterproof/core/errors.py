@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+_LONGEST = 300
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 
 
 class CounterproofError(Exception):
@@ -49,6 +53,10 @@ class BoundaryError(CounterproofError):
     """An operator read a field that it did not declare."""
 
 
+class OperatorError(CounterproofError):
+    """An edit or a detector from outside raised, or made what cannot be used."""
+
+
 class BindingError(CounterproofError):
     """A verifier cannot be found, imported or called with the fields at hand."""
 
@@ -90,3 +98,38 @@ def nearest(name: str, choices: Iterable[str]) -> str:
     if close:
         return "did you mean " + " or ".join(f"'{match}'" for match in close) + "?"
     return "choose from: " + (", ".join(options) or "nothing")
+
+
+def describe(error: BaseException) -> str:
+    """Return class, message and the file and line that raised, as one line that is the same on every machine.
+
+    Folders and memory addresses are left out, so that equal failures stay equal in a ledger.
+    """
+    where = raised_at(error)
+    return message_of(error) + (f" ({where})" if where else "")
+
+
+def message_of(error: BaseException) -> str:
+    """Return class and message of an exception on one line, without memory addresses, cut where it is long."""
+    try:
+        message = str(error)
+    except Exception as worse:  # noqa: BLE001 - `__str__` is foreign code too
+        message = f"<no message: {type(worse).__name__}>"
+    message = _ADDRESS.sub("0x...", " ".join(message[: 4 * _LONGEST].split()))
+    if len(message) > _LONGEST:
+        message = message[:_LONGEST] + "..."
+    return type(error).__name__ + (f": {message}" if message else "")
+
+
+def raised_at(error: BaseException, file: str = "") -> str:
+    """Return `name.py:line` of the innermost frame, or of the innermost in `file` where one is named; "" without any.
+
+    A syntax error's own message says where it is; the frame would be the importer's.
+    """
+    where, trace = "", None if isinstance(error, SyntaxError) else error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if not file or name == file:
+            where = f"{name.rpartition('/')[2]}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return where

@@ -85,6 +85,22 @@ class Plan:
         """Return the hash of the plan without post-hoc gates: adding one does not change what was promised."""
         return digest(dataclasses.replace(self, gates=tuple(gate for gate in self.gates if not gate.post_hoc)))
 
+    def differences(self, other: Plan) -> tuple[str, ...]:
+        """Return in which parts `other` differs: inputs by role, settings by key, each short value before and after.
+
+        Post-hoc gates do not count, as for the hash.
+
+        >>> plan = Plan("rewards", "question", ("a",), (), 0, ("run",))
+        >>> plan.differences(dataclasses.replace(plan, seed=1, arms=("b",)))
+        ('arms: a, now b', 'seed: 0, now 1')
+        """
+        ours, theirs = _parts(self), _parts(other)
+        return tuple(
+            name + _change(ours.get(name), theirs.get(name))
+            for name in dict.fromkeys((*ours, *theirs))
+            if canonical(ours.get(name)) != canonical(theirs.get(name))
+        )
+
     def __eq__(self, other: object) -> bool:
         return canonical(self) == canonical(other) if isinstance(other, Plan) else NotImplemented
 
@@ -126,6 +142,39 @@ class Plan:
             )
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise PlanError(f"this is no plan: {type(error).__name__}: {error}") from None
+
+
+_MOST_SHOWN = 60
+
+
+def _parts(plan: Plan) -> dict[str, Any]:
+    """Return the parts of a plan by the name that a message gives them."""
+    roles: dict[str, list[str]] = {}
+    for one in plan.inputs:
+        roles.setdefault(f"input {one.role}", []).append(one.sha256)
+    return {
+        "room": plan.room,
+        "unit": plan.unit,
+        "arms": plan.arms,
+        "seed": plan.seed,
+        "stages": plan.stages,
+        "gates": [gate.expression for gate in plan.gates if not gate.post_hoc],
+        "hypotheses": [dataclasses.astuple(one) for one in plan.hypotheses],
+        **roles,
+        **{f"setting {key}": value for key, value in sorted(plan.settings.items())},
+    }
+
+
+def _change(before: Any, after: Any) -> str:
+    """Return how a part changed, where both sides are short enough to be read."""
+    one, other = _shown(before), _shown(after)
+    return f": {one}, now {other}" if max(len(one), len(other)) <= _MOST_SHOWN else ""
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def _entries(data: Mapping[str, Any], name: str) -> list[Any]:

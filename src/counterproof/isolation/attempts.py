@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable
 from typing import Any
 
+from counterproof.core.errors import describe
 from counterproof.core.outcomes import Failed, Outcome, outcome_of
-
-_LONGEST = 300
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 
 
 def attempt(
@@ -43,24 +39,3 @@ def guarded(function: Callable[[Any], Outcome], record: object) -> Outcome:
         return function(record)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code is called here
         return Failed(describe(error))
-
-
-def describe(error: BaseException) -> str:
-    """Return class, message and the file and line that raised, as one line that is the same on every machine.
-
-    Folders and memory addresses are left out, so that equal failures stay equal in a ledger.
-    """
-    try:
-        message = str(error)
-    except Exception as worse:  # noqa: BLE001 - `__str__` is foreign code too
-        message = f"<no message: {type(worse).__name__}>"
-    message = _ADDRESS.sub("0x...", " ".join(message[: 4 * _LONGEST].split()))
-    if len(message) > _LONGEST:
-        message = message[:_LONGEST] + "..."
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if isinstance(error, SyntaxError):  # its message says where; the frame is the importer's
-        trace = None
-    where = f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})" if trace is not None else ""
-    return type(error).__name__ + (f": {message}" if message else "") + where

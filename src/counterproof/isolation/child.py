@@ -17,10 +17,10 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from counterproof.core.errors import CounterproofError
+from counterproof.core.errors import CounterproofError, describe
 from counterproof.core.outcomes import Failed, Outcome, pack
 from counterproof.isolation import frames
-from counterproof.isolation.attempts import attempt, describe
+from counterproof.isolation.attempts import attempt
 from counterproof.isolation.limits import Limits
 from counterproof.isolation.trees import become_subreaper, descendant_ids, die_with, kill_descendants
 

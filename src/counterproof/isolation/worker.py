@@ -13,10 +13,9 @@ import time
 import weakref
 from collections.abc import Iterator, Sequence
 
-from counterproof.core.errors import BindingError, InputError, IsolationError
+from counterproof.core.errors import BindingError, InputError, IsolationError, describe
 from counterproof.core.outcomes import Failed, Outcome, TimedOut, sound, unpack
 from counterproof.isolation import frames
-from counterproof.isolation.attempts import describe
 from counterproof.isolation.limits import Limits
 from counterproof.isolation.process import Event, Process
 

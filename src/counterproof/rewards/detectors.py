@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from counterproof.core.errors import InputError
+from counterproof.core.errors import BoundaryError, InputError
 from counterproof.core.records import Corpus, Trajectory
 from counterproof.core.views import TRAJECTORY_ROLES, FieldView, Role
+from counterproof.rewards.foreign import operator_error
 
 OVER_RETRIEVAL = 5
 """More searches than this is over-retrieval."""
@@ -46,7 +47,12 @@ class Detector:
     trusted: bool = False
 
     def __call__(self, record: Trajectory, corpus: Corpus) -> bool:
-        """Return whether the contract is broken in this way."""
+        """Return whether the contract is broken in this way.
+
+        Raises:
+            BoundaryError: It read a field that it did not declare.
+            OperatorError: It is from outside and raised; the message names it, the trajectory and the line.
+        """
         return self.callable(record, corpus)
 
     @property
@@ -54,9 +60,16 @@ class Detector:
         """The statement on whole records: through a field view of what it declares, unless it is built in."""
         if self.trusted:
             return self.detect
-        return lambda record, corpus: bool(
-            self.detect(FieldView(record, self.reads, f"detector '{self.name}'"), corpus)
-        )
+        return self._guarded
+
+    def _guarded(self, record: Trajectory, corpus: Corpus) -> bool:
+        owner = f"detector '{self.name}'"
+        try:
+            return bool(self.detect(FieldView(record, self.reads, owner), corpus))
+        except BoundaryError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise operator_error(owner, self.detect, record, error) from error
 
     @property
     def reads_labels(self) -> bool:

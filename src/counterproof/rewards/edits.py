@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
-from counterproof.core.errors import BoundaryError, InputError
+from counterproof.core.errors import BoundaryError, InputError, OperatorError
 from counterproof.core.records import Corpus, Search, Steps, Trajectory
 from counterproof.core.views import FieldView
 from counterproof.rewards.detectors import _known
+from counterproof.rewards.foreign import operator_error
 from counterproof.rewards.ranking import Ranker
 
 SINGLE = "only"
@@ -102,6 +103,16 @@ class Edit:
             wrong = ", ".join(sorted(candidate.changes.keys() - self.writes))
             raise BoundaryError(f"edit '{self.name}' changed {wrong}, which it did not declare to write")
         return record.edited(candidate.changes)
+
+    def blame(self, record: Trajectory, error: BaseException) -> NoReturn:
+        """Raise an error that came up under this edit: as it is, or, when the edit is from outside, one that names it.
+
+        Raises:
+            OperatorError: The edit is from outside, and nothing below it was blamed already.
+        """
+        if self in EDITS or isinstance(error, (BoundaryError, OperatorError)):
+            raise error
+        raise operator_error(f"edit '{self.name}'", self.make, record, error) from error
 
 
 def edit(

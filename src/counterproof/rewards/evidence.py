@@ -41,7 +41,10 @@ def pairs_of(record: Trajectory, examples: Iterable[Example], setup: Setup, cont
     pairs = []
     for example in examples:
         one = setup.edits[example.edit]
-        candidates = {candidate.key: candidate for candidate in one.make(one.view(record), context)}
+        try:
+            candidates = {candidate.key: candidate for candidate in one.make(one.view(record), context)}
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - an edit from outside is foreign code
+            one.blame(record, error)
         if example.key not in candidates:
             raise InputError(
                 f"{record.trajectory_id} has no candidate {one.name}/{example.key}; is this the run's pool?"

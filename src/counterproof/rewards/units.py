@@ -144,43 +144,62 @@ def counterfactuals(
     """Return the original's flags, the funnel, the isolated candidates and their edited records.
 
     Detectors that read none of the fields that an edit writes keep the original's value; the others are computed.
+
+    Raises:
+        BoundaryError: An edit or a detector read or changed a field that it did not declare.
+        OperatorError: One from outside raised or made what cannot be used.
     """
-    corpus = context.corpus
-    original = prepared.flags(record, corpus)
+    original = prepared.flags(record, context.corpus)
     funnels: list[Funnel] = []
     kept: list[Isolated] = []
     records: list[Trajectory] = []
-    for index, (one, touched, untouched) in enumerate(prepared.edits):
-        view = one.view(record)
-        targets = prepared.mask(one.targets(view, context))
-        possible = bool(targets) and not original & targets
-        constructed = eligible = isolated = strictly = 0
-        ties: tuple[tuple[str, bool, bool], ...] = ()
-        unaffected = original & untouched
-        others = prepared.contract & ~targets
-        for candidate in one.make(view, context):
-            constructed += 1
-            ties = candidate.ties
-            edited = one.apply(record, candidate)
-            if not possible:
-                continue
-            flags = unaffected
-            for bit, detect in touched:
-                if detect(edited, corpus):
-                    flags |= bit
-            if flags & targets != targets:
-                continue
-            eligible += 1
-            changed = flags ^ original
-            if changed & others:
-                continue
-            isolated += 1
-            strict = not changed & prepared.hygiene
-            strictly += strict
-            kept.append(Isolated(index, candidate.key, candidate.position, flags, strict, candidate.ranks))
+    for index, one in enumerate(prepared.edits):
+        try:
+            funnel, ways = _attacked(record, original, prepared, index, context)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - an edit from outside is foreign code
+            one.edit.blame(record, error)
+        funnels.append(funnel)
+        for candidate, edited in ways:
+            kept.append(candidate)
             records.append(edited)
-        funnels.append(Funnel(targets, constructed, eligible, isolated, strictly, ties))
     return original, tuple(funnels), kept, records
+
+
+def _attacked(
+    record: Trajectory, original: int, prepared: Prepared, index: int, context: EditContext
+) -> tuple[Funnel, list[tuple[Isolated, Trajectory]]]:
+    """Return the funnel of one edit, and its isolated candidates with their records."""
+    one, touched, untouched = prepared.edits[index]
+    corpus = context.corpus
+    view = one.view(record)
+    targets = prepared.mask(one.targets(view, context))
+    possible = bool(targets) and not original & targets
+    constructed = eligible = isolated = strictly = 0
+    ties: tuple[tuple[str, bool, bool], ...] = ()
+    unaffected = original & untouched
+    others = prepared.contract & ~targets
+    found: list[tuple[Isolated, Trajectory]] = []
+    for candidate in one.make(view, context):
+        constructed += 1
+        ties = candidate.ties
+        edited = one.apply(record, candidate)
+        if not possible:
+            continue
+        flags = unaffected
+        for bit, detect in touched:
+            if detect(edited, corpus):
+                flags |= bit
+        if flags & targets != targets:
+            continue
+        eligible += 1
+        changed = flags ^ original
+        if changed & others:
+            continue
+        isolated += 1
+        strict = not changed & prepared.hygiene
+        strictly += strict
+        found.append((Isolated(index, candidate.key, candidate.position, flags, strict, candidate.ranks), edited))
+    return Funnel(targets, constructed, eligible, isolated, strictly, ties), found
 
 
 def encode_unit(unit: Unit) -> bytes:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 
-from counterproof.core.errors import FrozenLedgerError, LedgerError, PlanError, Problem, nearest
+from counterproof.core.errors import CounterproofError, FrozenLedgerError, LedgerError, PlanError, Problem, nearest
 from counterproof.core.hashing import digest
 from counterproof.core.plan import Plan
 from counterproof.store.files import write_atomically
@@ -190,17 +190,21 @@ class Ledger:
         with self._locked():
             if (self._ledger / MANIFEST).exists():
                 self._same(self.manifest, plan, source)
-            elif path.exists() and (found := read_plan(path).digest()) != plan.digest():
-                raise PlanError(f"{path}: holds plan {found}, not {plan.digest()}; use another folder")
+            elif path.exists() and (found := read_plan(path)).digest() != plan.digest():
+                raise PlanError(f"{path}: holds {_another(found, plan)}")
             write_atomically(path, text.encode())
             if not (self._ledger / MANIFEST).exists():
                 write_manifest(self._ledger, Manifest(plan.digest(), dict(source)))
 
     def _same(self, manifest: Manifest, plan: Plan, source: Mapping[str, str]) -> None:
         if manifest.plan != plan.digest():
-            raise PlanError(
-                f"{self.folder}: was begun with plan {manifest.plan}, not {plan.digest()}; use another folder"
-            )
+            try:
+                found = self.plan
+            except CounterproofError:  # the plan's file is gone or edited: the hashes are all that is known
+                raise PlanError(
+                    f"{self.folder}: was begun with plan {manifest.plan}, not {plan.digest()}; use another folder"
+                ) from None
+            raise PlanError(f"{self.folder}: was begun with {_another(found, plan)}")
         if manifest.source != source:
             names = sorted(
                 name for name in {*manifest.source, *source} if manifest.source.get(name) != source.get(name)
@@ -235,6 +239,15 @@ class Ledger:
         if stage.root:
             return ()
         return read_journal(journal_path(self._ledger / stage.name, stage.journal)).rows
+
+
+def _another(found: Plan, plan: Plan) -> str:
+    """Return the words that tell two plans apart: what differs, and their hashes."""
+    changed = "; ".join(found.differences(plan))
+    return (
+        f"another plan ({changed}); use another folder, or give what the plan there says "
+        f"(plan {found.digest()}, not {plan.digest()})"
+    )
 
 
 def _environment() -> dict[str, str]:

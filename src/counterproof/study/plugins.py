@@ -12,8 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
-from counterproof.core.errors import BindingError, InputError, nearest
-from counterproof.isolation import describe
+from counterproof.core.errors import BindingError, InputError, describe, nearest
 from counterproof.rewards.detectors import DETECTORS, Detector
 from counterproof.rewards.edits import EDITS, Edit
 
