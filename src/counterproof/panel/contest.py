@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from counterproof.core.errors import InputError
 from counterproof.core.outcomes import NotApplicable
 from counterproof.panel.cmd import CmdSettings, Search, cmd_policy, freeze_operating_point
+from counterproof.panel.compile import MAX_REACHABLE
 from counterproof.panel.dawid_skene import dawid_skene
 from counterproof.panel.dp import compile_optimal, plan_for_cost
 from counterproof.panel.evaluate import PanelScores, evaluate
@@ -123,9 +124,12 @@ def run_contest(
         raise InputError(f"a budget of {budget:g} pays for no call; the cheapest channel costs {table.costs.min():g}")
     calibration = Material(table.rows(split.calibration), gold.rows(split.calibration), loss, budget, seed)
     policies, refused = _policies(calibration)
-    fitted = _cross_fitted(calibration, policies)
     held, truth = table.rows(split.held_out), gold.rows(split.held_out)
     runs = {name: replay(policy, held) for name, (_, policy) in policies.items()}
+    lost = {name for name, run in runs.items() if not ((run.leaf >= 0) & (truth.labels >= 0)).any()}
+    refused += tuple((name, "no held-out item has every verdict that it asks for") for name in sorted(lost))
+    policies = {name: entry for name, entry in policies.items() if name not in lost}
+    fitted = _cross_fitted(calibration, policies)
     contestants = tuple(
         Contestant(
             name,
@@ -196,6 +200,10 @@ def _policies(material: Material) -> tuple[dict[str, tuple[str, PolicyTable]], t
     except InputError as error:
         refused.append(("static-cmd, cmd, dp", str(error)))
     fitted = _Fitted(material, likelihoods, _unsupervised(table), joint, _by_accuracy(table, gold))
+    longest = _sizes(fitted)[-1]
+    if longest < min(len(fitted.best), LONGEST):
+        reason = f"they reach more than {MAX_REACHABLE:,} states over {len(table.classes)} classes"
+        refused.append((f"fixed panels of more than {longest} calls", reason))
     found: dict[str, tuple[str, PolicyTable]] = {}
     for family, maker in MAKERS.items():
         if fitted.joint is None and family in ("static-cmd", "cmd", "dp"):
@@ -209,7 +217,11 @@ def _policies(material: Material) -> tuple[dict[str, tuple[str, PolicyTable]], t
 
 
 def _sizes(fitted: _Fitted) -> range:
-    return range(1, min(len(fitted.best), LONGEST) + 1)
+    """Return the sizes of fixed panels whose states fit a table; one call always does."""
+    symbols, longest = len(fitted.material.table.classes) + 1, 1
+    while longest < min(len(fitted.best), LONGEST) and symbols ** (longest + 2) <= MAX_REACHABLE * (symbols - 1):
+        longest += 1
+    return range(1, longest + 1)
 
 
 def _singles(fitted: _Fitted) -> Named:

@@ -211,6 +211,11 @@ def choose_joint(
         for f in range(int(fold.max()) + 1)
     ]
     whole = np.sum(parts, axis=0)
+    _check_classes(whole, table.classes)
+    if any(np.array_equal(part, whole) for part in parts):
+        raise InputError(
+            "all rows with a verdict of every channel are of one fold; cross-validation needs more clusters"
+        )
     losses = {(base, alpha): 0.0 for base in BASES for alpha in ALPHAS}
     for part in parts:
         train = whole - part
@@ -258,13 +263,18 @@ def _sorted_counts(
         cells = cells * (c + 1) + table.symbols[used, j]
     counts = np.bincount(cells, weights=weight[used], minlength=c * (c + 1) ** k).astype(np.float64)
     counts = counts.reshape(c, *(c + 1,) * k)
-    absent = [name for name, n in zip(table.classes, counts.reshape(c, -1).sum(axis=1), strict=True) if not n]
-    if check and absent:
+    if check:
+        _check_classes(counts, table.classes)
+    return counts, int(((labels >= 0) & ~whole).sum()), order
+
+
+def _check_classes(counts: NDArray[np.float64], classes: Sequence[str]) -> None:
+    absent = [name for name, n in zip(classes, counts.reshape(len(classes), -1).sum(axis=1), strict=True) if not n]
+    if absent:
         raise InputError(
             f"no labelled row of class {', '.join(absent)} has a verdict of every channel; a joint model needs "
             "complete rows: choose fewer channels"
         )
-    return counts, int(((labels >= 0) & ~whole).sum()), order
 
 
 def _mixed(

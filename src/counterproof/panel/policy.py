@@ -127,11 +127,15 @@ class PolicyTable:
 
 
 def check_policy(policy: PolicyTable) -> None:
-    """Check that every state that the policy can reach has an action, and that no channel is asked twice.
+    """Check that costs fit the channels, that every state that can be reached has an action, and that it is possible.
+
+    A channel is asked once; what is accepted has a label; labels are class codes, -1 where an item is rejected.
 
     Raises:
-        InputError: It names the first state that does not.
+        InputError: It names the first state that breaks this.
     """
+    if len(policy.costs) != len(policy.channels) or not all(0 < cost < float("inf") for cost in policy.costs):
+        raise InputError(f"policy '{policy.name}' has costs {policy.costs} for {len(policy.channels)} channels")
     stack, seen = [policy.start], set()
     while stack:
         state = stack.pop()
@@ -142,6 +146,8 @@ def check_policy(policy: PolicyTable) -> None:
         if action is None:
             raise InputError(f"policy '{policy.name}' has no action in state {state}, which it can reach")
         if action.move is not Move.QUERY:
+            if not -(action.move is Move.ABSTAIN) <= action.label < len(policy.classes):
+                raise InputError(f"policy '{policy.name}' ends with label {action.label} in state {state}")
             continue
         if not 0 <= action.channel < len(state) or state[action.channel] != NOT_QUERIED:
             raise InputError(f"policy '{policy.name}' asks channel {action.channel} in state {state}, which it cannot")

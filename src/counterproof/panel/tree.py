@@ -48,11 +48,10 @@ def words_of(policy: PolicyTable, *, most: int = 12) -> tuple[str, ...]:
 
 
 def _sentence(policy: PolicyTable, said: list[str], action: Action) -> str:
-    label = policy.classes[action.label] if action.label >= 0 else "no label"
+    label = f"forced label {policy.classes[action.label]}" if action.label >= 0 else "no label"
+    what = f"abstain; {label} ({action.confidence:.2f})"
     if action.move is Move.ACCEPT:
-        what = f"accept {label} ({action.confidence:.2f})"
-    else:
-        what = f"abstain; forced label {label} ({action.confidence:.2f})"
+        what = f"accept {policy.classes[action.label]} ({action.confidence:.2f})"
     return f"If {' and '.join(said)}: {what}." if said else f"Ask nobody: {what}."
 
 
@@ -115,6 +114,7 @@ def _nodes(policy: PolicyTable) -> list[_Node]:
 def _label(policy: PolicyTable, action: Action) -> str:
     if action.move is Move.QUERY:
         return f"ask {policy.channels[action.channel]}"
-    label = policy.classes[action.label] if action.label >= 0 else "no label"
-    word = "accept" if action.move is Move.ACCEPT else "abstain, forced"
-    return f"{word} {label} ({action.confidence:.2f})"
+    if action.move is Move.ACCEPT:
+        return f"accept {policy.classes[action.label]} ({action.confidence:.2f})"
+    label = f"forced {policy.classes[action.label]}" if action.label >= 0 else "no label"
+    return f"abstain, {label} ({action.confidence:.2f})"
