@@ -177,13 +177,16 @@ def test_leaders_are_the_best_in_order_with_ties_whole(values: list[float], dept
 
 
 def test_recent_leaders_forget_what_was_not_asked_for_longest() -> None:
-    one = leaders(("a",), np.array([1.0]), 1)
-    recent = RecentLeaders(limit=2)
-    recent.keep("first", one)
-    recent.keep("second", one)
-    assert recent.get("first", 1) is one
-    recent.keep("third", one)
-    assert [recent.get(query, 1) for query in ("first", "second", "third")] == [one, None, one]
+    asked: list[str] = []
+
+    def scores(query: str) -> np.ndarray:
+        asked.append(query)
+        return np.array([1.0])
+
+    recent = RecentLeaders(("a",), scores, limit=2)
+    for query in ("first", "second", "first", "third", "first", "third", "second"):
+        assert recent.ranking(query, frozenset(), 1).passages == ("a",)
+    assert asked == ["first", "second", "third", "second"]
 
 
 def test_tie_order_is_that_of_sha256() -> None:

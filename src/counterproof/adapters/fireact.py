@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from counterproof.adapters.fields import Fields
-from counterproof.adapters.formats import Reading
+from counterproof.adapters.formats import Reading, same_completion
 from counterproof.core.errors import CannotRender
 from counterproof.core.records import (
     Corpus,
@@ -74,7 +74,7 @@ class FireAct:
         if record.raw_final != record.answer:
             raise CannotRender("a FireAct log's final message is the answer alone")
         text = "\n".join([*_rendered(record.steps, corpus), f"Action: finish[{record.answer}]"])
-        if not _is_plain(record) and not _same(self.parse(text, record, corpus), record):
+        if not _is_plain(record) and not same_completion(self.parse(text, record, corpus), record):
             raise CannotRender("the lines would read back as another record: a field holds line breaks or line names")
         return text
 
@@ -173,15 +173,6 @@ def _is_plain(record: Trajectory) -> bool:
 
 def _one_line(text: str) -> bool:
     return "\n" not in text and text == text.strip()
-
-
-def _same(one: Trajectory, other: Trajectory) -> bool:
-    return (one.steps, one.answer, one.citations, one.raw_final) == (
-        other.steps,
-        other.answer,
-        other.citations,
-        other.raw_final,
-    )
 
 
 def _read(row: Fields, place: str) -> Reading:

@@ -95,6 +95,11 @@ def expressible(log_format: Format, record: Trajectory, corpus: Corpus) -> str |
     return None
 
 
+def same_completion(one: Trajectory, other: Trajectory) -> bool:
+    """Return whether two records agree in all that a completion can say: steps, answer, citations, final message."""
+    return all(getattr(one, name) == getattr(other, name) for name in ("steps", "answer", "citations", "raw_final"))
+
+
 def markers(text: str) -> tuple[str, ...]:
     """Return the ids in square brackets, in order.
 

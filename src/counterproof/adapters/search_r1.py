@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from counterproof.adapters.fields import Fields
-from counterproof.adapters.formats import Reading, markers
+from counterproof.adapters.formats import Reading, markers, same_completion
 from counterproof.core.errors import CannotRender
 from counterproof.core.records import (
     Corpus,
@@ -112,7 +112,7 @@ class SearchR1:
         if not record.raw_final.startswith(record.answer):
             raise CannotRender("the final message does not begin with the answer")
         text = "".join(_blocks(record, corpus)) + _final(record)
-        if not _is_plain(record) and not _same(self.parse(text, record, corpus), record):
+        if not _is_plain(record) and not same_completion(self.parse(text, record, corpus), record):
             raise CannotRender("the tagged text would read back as another record: a field holds tags or loose text")
         return text
 
@@ -298,15 +298,6 @@ def _is_plain(record: Trajectory) -> bool:
         and bool(_PLAIN_THOUGHT.fullmatch(step.text))
         and "My previous action" not in step.text
         for step in record.steps
-    )
-
-
-def _same(one: Trajectory, other: Trajectory) -> bool:
-    return (one.steps, one.answer, one.citations, one.raw_final) == (
-        other.steps,
-        other.answer,
-        other.citations,
-        other.raw_final,
     )
 
 

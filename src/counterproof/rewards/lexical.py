@@ -8,9 +8,8 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from counterproof.core.errors import InputError
 from counterproof.core.records import Corpus
-from counterproof.rewards.ranking import DEPTH, Ranking, RecentLeaders, leaders, tie_order
+from counterproof.rewards.ranking import Ranking, RecentLeaders, tie_order
 
 _FUNCTION_WORDS = """
     a about after all also an and another any are as at be because been before being between both but by can could
@@ -69,7 +68,7 @@ class LexicalIndex:
         self._postings: dict[str, NDArray[np.int32]] = {
             token: np.array(numbers, dtype=np.int32) for token, numbers in found.items()
         }
-        self._recent = RecentLeaders()
+        self._recent = RecentLeaders(self._passages, self._scores)
 
     @property
     def name(self) -> str:
@@ -90,14 +89,7 @@ class LexicalIndex:
         Raises:
             InputError: `k` is less than 1.
         """
-        if k < 1:
-            raise InputError(f"a budget of {k} passages was given; it must be at least 1")
-        depth = k + 1 + len(exclude)
-        found = self._recent.get(query, depth)
-        if found is None:
-            found = leaders(self._passages, self._scores(query), max(depth, DEPTH))
-            self._recent.keep(query, found)
-        return found.outside(exclude, k)
+        return self._recent.ranking(query, exclude, k)
 
     def _scores(self, query: str) -> NDArray[np.float64]:
         shared = [self._postings[token] for token in set(content_tokens(query)) if token in self._postings]

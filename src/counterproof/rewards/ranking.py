@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from counterproof.core.errors import InputError
 
 DEPTH = 128
 """Passages ordered ahead when a query is first ranked: enough for most budgets plus what an agent has retrieved."""
@@ -94,28 +96,38 @@ class Leaders:
 
 
 class RecentLeaders:
-    """The leaders of the queries asked last: samples of one question often share question and answer.
+    """Rankings of P by query, with the leaders of the queries asked last kept: samples of one question often share it.
 
     A pure memory: it never changes what is returned, only when it is computed.
+
+    Args:
+        passages: The N ids of P, in the order that breaks ties.
+        scores: Returns the scores of a query, (N,).
+        limit: How many queries are remembered.
     """
 
-    def __init__(self, limit: int = REMEMBERED) -> None:
-        self._limit = limit
+    def __init__(
+        self, passages: tuple[str, ...], scores: Callable[[str], NDArray[np.float64]], limit: int = REMEMBERED
+    ) -> None:
+        self._passages, self._scores, self._limit = passages, scores, limit
         self._kept: dict[str, Leaders] = {}
 
-    def get(self, query: str, depth: int) -> Leaders | None:
-        """Return the leaders of a query if they reach `depth`."""
-        found = self._kept.pop(query, None)
-        if found is not None:
-            self._kept[query] = found
-        return found if found is not None and found.reach(depth) else None
+    def ranking(self, query: str, exclude: frozenset[str], k: int) -> Ranking:
+        """Return the best `k` passages outside `exclude` for a query.
 
-    def keep(self, query: str, leaders: Leaders) -> None:
-        """Remember leaders, and forget the query that was not asked for longest."""
-        self._kept.pop(query, None)
-        self._kept[query] = leaders
-        if len(self._kept) > self._limit:
+        Raises:
+            InputError: `k` is less than 1.
+        """
+        if k < 1:
+            raise InputError(f"a budget of {k} passages was given; it must be at least 1")
+        depth = k + 1 + len(exclude)
+        found = self._kept.pop(query, None)
+        if found is None or not found.reach(depth):
+            found = leaders(self._passages, self._scores(query), max(depth, DEPTH))
+        self._kept[query] = found
+        if len(self._kept) > self._limit:  # forget the query that was not asked for longest
             self._kept.pop(next(iter(self._kept)), None)
+        return found.outside(exclude, k)
 
 
 def tie_key(passage_id: str) -> str:

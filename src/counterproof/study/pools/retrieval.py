@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from counterproof.core.errors import InputError
 from counterproof.core.records import Corpus
 from counterproof.rewards.lexical import content_tokens
-from counterproof.rewards.ranking import DEPTH, Leaders, Ranking, RecentLeaders, leaders, tie_order
+from counterproof.rewards.ranking import Ranking, RecentLeaders, tie_order
 
 if TYPE_CHECKING:
     import bm25s
@@ -53,7 +52,7 @@ class Bm25Index:
         # Numbered from the rarest token up: sorting a query's numbers fixes the order of summation.
         self._numbers = {token: i for i, token in enumerate(sorted(found, key=lambda token: (found[token], token)))}
         self._index = _build([[self._numbers[token] for token in bag] for bag in bags], self._numbers)
-        self._recent = RecentLeaders()
+        self._recent = RecentLeaders(self._passages, self._scores)
 
     @property
     def name(self) -> str:
@@ -88,16 +87,7 @@ class Bm25Index:
         Raises:
             InputError: `k` is less than 1.
         """
-        if k < 1:
-            raise InputError(f"a budget of {k} passages was given; it must be at least 1")
-        return self._leaders(query, k + 1 + len(exclude)).outside(exclude, k)
-
-    def _leaders(self, query: str, depth: int) -> Leaders:
-        found = self._recent.get(query, depth)
-        if found is None:
-            found = leaders(self._passages, self._scores(query), max(depth, DEPTH))
-            self._recent.keep(query, found)
-        return found
+        return self._recent.ranking(query, exclude, k)
 
     def _scores(self, query: str) -> NDArray[np.float64]:
         numbers = sorted(self._numbers[token] for token in content_tokens(query) if token in self._numbers)
