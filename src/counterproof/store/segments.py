@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _MEMORY = "512MB"  # what sorting may hold before it goes to disk; smaller makes duckdb give up on wide rows
 _FETCH = 1024
+_GROUP = 2048  # rows a row group, so that a range of keys needs few of them
+_SLICE = 8 << 20  # bytes of rows sorted at a time
+_SLICES = 16  # more would read every file too often; so a slice of a very large stage is larger
 _COLUMNS = "item, seq, kind, request, payload"
 
 
@@ -36,7 +40,8 @@ def write_segment(folder: Path, number: int, rows: Sequence[Row]) -> tuple[Path,
             connection.register("batch", _arrays(rows))
             connection.execute(
                 f"COPY (SELECT item::VARCHAR AS item, seq, kind::VARCHAR AS kind, request::VARCHAR AS request, "
-                f"payload::BLOB AS payload FROM batch) TO {_literal(temporary)} (FORMAT parquet, COMPRESSION zstd)"
+                f"payload::BLOB AS payload FROM batch) TO {_literal(temporary)} "
+                f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_GROUP})"
             )
         sync_file(temporary)
         sha256 = sha256_file(temporary)
@@ -82,13 +87,14 @@ def read_results(folder: Path, segments: Sequence[Segment], more: Sequence[Row] 
 
 def read_finished(folder: Path, segments: Sequence[Segment]) -> Iterator[str]:
     """Yield the keys of items with a done row; each file is checked first."""
-    yield from (row[0] for row in _select(folder, segments, (), "item", f"kind = '{DONE}'", order=""))
+    yield from (row[0] for row in _select(folder, segments, (), "item", f"kind = '{DONE}'", ordered=False))
 
 
 def read_unfinished(folder: Path, segments: Sequence[Segment]) -> Iterator[Row]:
     """Yield the rows of items that have none as done in these segments; the files were checked before."""
     unfinished = f"item NOT IN (SELECT item FROM source WHERE kind = '{DONE}')"
-    yield from (Row(*row) for row in _select(folder, segments, (), _COLUMNS, unfinished, checked=True))
+    rows = _select(folder, segments, (), _COLUMNS, unfinished, ordered=False, checked=True)
+    yield from (Row(*row) for row in rows)
 
 
 def _select(
@@ -97,15 +103,16 @@ def _select(
     more: Sequence[Row],
     columns: str,
     where: str,
-    order: str = "ORDER BY item, kind DESC, seq",
+    ordered: bool = True,
     checked: bool = False,
 ) -> Iterator[Any]:
+    """Yield rows; ordered ones slice by slice of the range of keys, so that no more than a slice is ever sorted."""
     import duckdb
 
     if not checked:
         for segment in segments:
             check_segment(folder, segment)
-    sources = []
+    sources, files = [], ""
     if segments:
         files = ", ".join(_literal(_unglobbed(folder / segment.name)) for segment in segments)
         sources.append(f"SELECT {_COLUMNS} FROM read_parquet([{files}])")
@@ -117,13 +124,36 @@ def _select(
     try:
         with _connection() as connection:
             connection.register("more", _arrays(more))
-            cursor = connection.execute(
-                f"WITH source AS ({' UNION ALL '.join(sources)}) SELECT {columns} FROM source WHERE {where} {order}"
-            )
-            while rows := cursor.fetchmany(_FETCH):
-                yield from rows
+            source = f"WITH source AS NOT MATERIALIZED ({' UNION ALL '.join(sources)})"
+            query = f"{source} SELECT {columns} FROM source WHERE {where}"
+            cuts = ["", *(_cuts(connection, files) if ordered and segments else ()), None]
+            for low, high in itertools.pairwise(cuts):
+                cursor = connection.execute(*_sliced(query, low, high) if ordered else (query,))
+                while rows := cursor.fetchmany(_FETCH):
+                    yield from rows
     except duckdb.Error as error:
         raise LedgerError(f"{folder}: the segments cannot be read: {error}") from error
+
+
+def _cuts(connection: duckdb.DuckDBPyConnection, files: str) -> list[str]:
+    """Return keys, rising, between which lie about as many bytes of rows as a slice takes.
+
+    Each segment is sorted, so every 64th key is an even sample. The cuts are a matter of memory alone: whatever they
+    are, the slices together hold every row once.
+    """
+    size = connection.execute(f"SELECT sum(total_uncompressed_size) FROM parquet_metadata([{files}])").fetchall()
+    slices = min(_SLICES, size[0][0] // _SLICE)
+    if slices < 2:
+        return []
+    sample = f"SELECT item FROM read_parquet([{files}], file_row_number=true) WHERE file_row_number % 64 = 0"
+    keys = sorted(key for (key,) in connection.execute(sample).fetchall())
+    return sorted({keys[len(keys) * place // slices] for place in range(1, slices)})
+
+
+def _sliced(query: str, low: str | None, high: str | None) -> tuple[str, list[str]]:
+    bounds = [(f"item {sign} ?", key) for sign, key in ((">=", low), ("<", high)) if key]
+    where = "".join(f" AND {bound}" for bound, _ in bounds)
+    return f"{query}{where} ORDER BY item, kind DESC, seq", [key for _, key in bounds]
 
 
 @contextlib.contextmanager
