@@ -1,8 +1,9 @@
-"""Logs and data sets in: trajectories, their corpora, QA files and verdicts, and native completion text both ways."""
+"""Logs and data sets in: trajectories, corpora, QA files, verdicts, space-time fields; completion text both ways."""
 
 from counterproof.adapters.formats import Format, LogFormat, Reading, expressible, markers
 from counterproof.adapters.pool import FORMATS, PoolReader, open_pool
 from counterproof.adapters.questions import Question, QuestionSet, read_questions
+from counterproof.adapters.spacetime import Field, read_field
 from counterproof.adapters.traits import TRAITS
 from counterproof.adapters.verdicts import (
     FAILURES,
@@ -20,6 +21,7 @@ __all__ = [
     "FORMATS",
     "TRAITS",
     "ColumnMap",
+    "Field",
     "Format",
     "LogFormat",
     "PoolReader",
@@ -32,6 +34,7 @@ __all__ = [
     "is_inspect_log",
     "markers",
     "open_pool",
+    "read_field",
     "read_inspect",
     "read_questions",
     "read_verdicts",
