@@ -96,7 +96,7 @@ def test_the_real_runs_are_read_as_their_columns_say(shared_data: Path) -> None:
     counts = Counter(record.model for record in records)
     assert counts == {"gpt-3.5-turbo-ft": 465, "llama-2-13b-lora": 499, "llama-2-7b-lora": 500}
     assert (pool.count, pool.questions) == (1464, 500)
-    assert pool.traits == {"answers", "gold_answers", "passages"}
+    assert pool.traits == {"answers", "gold_answers", "passages", "passage_texts"}
     assert {lack.field for lack in pool.lacks} == {"corpus", "citations", "support_ids"}
     faithful = 0
     for row, record in zip(logged, records, strict=True):

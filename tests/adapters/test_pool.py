@@ -117,7 +117,9 @@ def test_without_a_corpus_p_is_what_was_seen(tmp_path: Path) -> None:
 def test_bare_ids_without_a_corpus_are_known_but_have_no_text(tmp_path: Path) -> None:
     pool = opened(tmp_path, [row()])
     assert "c0" in pool.corpus
-    assert "passages" not in pool.traits
+    assert "passages" in pool.traits
+    assert "passage_texts" not in pool.traits
+    assert [lack.field for lack in pool.lacks] == ["corpus", "passage_texts"]
     (record,) = pool.trajectories()
     assert record.citations == ("c0",)
 

@@ -92,6 +92,15 @@ def test_objects_methods_and_classes(folder: Path, name: str, score: float, line
     assert loaded.source_line == line
 
 
+def test_a_partial_is_described_by_the_file_that_makes_it(folder: Path) -> None:
+    text = "from functools import partial\nfrom rewards import reward\n\nfixed = partial(reward)\n"
+    (folder / "fixing.py").write_text(text)
+    loaded = load_function("fixing.py:fixed")
+    assert loaded.function("x") == 1.0
+    assert (loaded.source_path, loaded.source_line) == (str(folder / "fixing.py"), 0)
+    assert loaded.source_sha256 == hashlib.sha256(text.encode()).hexdigest()
+
+
 def test_code_without_a_source_file() -> None:
     loaded = load_function("math:sqrt")
     assert (loaded.source_path, loaded.source_line, loaded.source_sha256) == (None, 0, "")

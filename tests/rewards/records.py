@@ -22,7 +22,7 @@ from counterproof.rewards.reference import built_in_reward
 from counterproof.rewards.tally import Tally
 from counterproof.rewards.units import Funnel, Isolated, Unit, decode_unit
 
-ALL = frozenset({"corpus", "passages", "citations", "gold_answers", "support_ids", "answers"})
+ALL = frozenset({"corpus", "passages", "passage_texts", "citations", "gold_answers", "support_ids", "answers"})
 """Traits of a log that can say everything."""
 U, L, F = 1, 2, 4
 """Bits of the contract detectors in the built-in order."""

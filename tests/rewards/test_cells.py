@@ -51,6 +51,13 @@ def test_log_without_passages_cannot_say_what_was_retrieved() -> None:
     assert [cell.name for cell in cells_of(setup)] == ["same_final{U}", "fake_id"]
 
 
+def test_log_of_bare_passage_ids_knows_what_was_retrieved_but_cannot_launder() -> None:
+    setup = set_up(ALL - {"passage_texts", "corpus"})
+    assert "L" in [one.name for one in setup.detectors]
+    assert [cell.name for cell in cells_of(setup)] == ["same_final{U}", "same_final{UL}"]
+    assert dict(setup.skipped)["edit launder"] == "the log has no texts of passages"
+
+
 def test_own_edit_has_a_cell_for_each_budget_and_the_largest_is_primary() -> None:
     @edit("x", reads=[], writes=[], targets=["U"], generators={"lexical": (2, 4)})
     def x(view, context):  # type: ignore[no-untyped-def]

@@ -77,7 +77,7 @@ def test_the_digest_follows_the_file(tmp_path: Path) -> None:
     [
         ("mine.py:rewrad", "did you mean 'reward'"),
         ("mien.py:reward", "did you mean 'mine.py'"),
-        ("mine.py", "no built-in reward and no installed plug-in"),
+        ("mine.py", "names a file and no function in it; give mine.py:function"),
         ("no_such_package_here.module:reward", "no module"),
         ("mine.py:CONSTANT", "cannot be called"),
     ],
@@ -138,3 +138,11 @@ def test_a_worker_greets_with_what_was_bound(tmp_path: Path) -> None:
     source, _ = build(recipe)
     assert VerifierSource(**json.loads(perform.greeting)) == source  # type: ignore[attr-defined]
     assert perform("verifier", RECORD) == Scored(0.5, (), frozenset({"answer"}))
+
+
+def test_a_partial_of_compiled_code_has_a_digest_too(tmp_path: Path) -> None:
+    path = reward_file(tmp_path, "import operator\nfrom functools import partial\n\nreward = partial(operator.truth)\n")
+    source, _ = build(Recipe(f"{path}:reward", "jsonl", CORPUS))
+    bare, _ = build(Recipe("operator:truth", "jsonl", CORPUS))
+    assert len(source.sha256) == len(bare.sha256) == 64
+    assert source.sha256 != bare.sha256

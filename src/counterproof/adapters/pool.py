@@ -52,8 +52,8 @@ class PoolReader:
         questions: Number of questions, the sampling units.
         lacks: What the log does not hold, what that makes not applicable, and what to log.
         notes: What else the reader should know: forged evidence, columns not read, citations of unknown passages.
-        traits: What the log can say at all, out of `corpus`, `passages`, `citations`, `gold_answers`, `support_ids`
-            and `answers`.
+        traits: What the log can say at all, out of `corpus`, `passages` (which were retrieved), `passage_texts`,
+            `citations`, `gold_answers`, `support_ids` and `answers`.
         digests: SHA-256 of the decompressed content of the log and of its corpus.
     """
 
@@ -109,6 +109,8 @@ def open_pool(path: Path, *, corpus: Path | None = None, format: str | None = No
         survey.notes.append(f"{len(whole) - given} passages that searches returned are not in the corpus given; added")
     if whole.complete:
         survey.traits.add("corpus")
+    if any(passage.text for passage in whole.passages.values()):
+        survey.traits.add("passage_texts")
     return PoolReader(
         name=source.name,
         format=source.log_format,
@@ -338,6 +340,6 @@ def _translate_all(source: _Source, names: Names, corpus: Corpus, survey: _Surve
             continue
         survey.citations += len(record.citations)
         survey.unknown += sum(name not in corpus for name in record.citations)
-        if any(corpus[name].text for name in record.retrieved if name in corpus):
+        if any(name in corpus for name in record.retrieved):
             survey.traits.add("passages")
     problems.raise_if_any(f"{source.name} names passages that cannot be told apart")

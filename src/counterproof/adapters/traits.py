@@ -16,6 +16,10 @@ _LACKS: Mapping[str, tuple[str, str]] = {
     ),
     "passages": (
         "what the searches returned is unknown, so that cited-but-not-retrieved (L, launder) is not applicable",
+        "log the ids or the text of the passages that each search returned",
+    ),
+    "passage_texts": (
+        "laundering ranks passages by their text, so that launder is not applicable",
         "log the text of the passages that each search returned, or give --corpus",
     ),
     "citations": (

@@ -63,7 +63,7 @@ def load_function(spec: str) -> Loaded:
             raise BindingError(f"{at} has no '{part}'; {_nearest_callable(part, found)}")
         at += (":" if found is module else ".") + part
         found = getattr(found, part)
-    return _described(_callable(found, spec), spec)
+    return _described(_callable(found, spec), spec, getattr(module, "__file__", None))
 
 
 def _example(spec: str) -> str:
@@ -166,13 +166,19 @@ def _foreign(what: str, passed: type[Exception] | tuple[()] = ()) -> Iterator[No
         raise BindingError(f"{what}: {describe(error)}") from error
 
 
-def _described(function: Callable[..., Any], spec: str) -> Loaded:
+def _described(function: Callable[..., Any], spec: str, module_file: str | None) -> Loaded:
     plain = inspect.unwrap(function)
     if not hasattr(plain, "__code__"):  # an object: its class defines the call
         plain = vars(type(plain)).get("__call__", plain)
     code = getattr(plain, "__code__", None)
-    if code is None or not os.path.isfile(code.co_filename):
-        return Loaded(function, spec, None, 0, "")
-    with open(code.co_filename, "rb") as file:
-        digest = hashlib.sha256(file.read()).hexdigest()
-    return Loaded(function, spec, code.co_filename, code.co_firstlineno, digest)
+    if code is not None and os.path.isfile(code.co_filename):
+        return Loaded(function, spec, code.co_filename, code.co_firstlineno, _sha256(code.co_filename))
+    # A partial, say: compiled code does the call, and the module that was named says what it is.
+    if module_file is not None and module_file.endswith(".py") and os.path.isfile(module_file):
+        return Loaded(function, spec, module_file, 0, _sha256(module_file))
+    return Loaded(function, spec, None, 0, "")
+
+
+def _sha256(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()

@@ -112,6 +112,7 @@ def _lacking(missing: frozenset[str]) -> str:
     words = {
         "corpus": "corpus of all that the agent could search",
         "passages": "ids of retrieved passages",
+        "passage_texts": "texts of passages",
         "citations": "citations",
         "gold_answers": "gold answers",
         "support_ids": "support ids",

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from counterproof.core.errors import BindingError
+from counterproof.core.hashing import digest
 from counterproof.core.outcomes import Outcome
 from counterproof.core.records import Corpus, Trajectory
 from counterproof.rewards.reference import REWARDS, Reward, built_in_reward
@@ -25,7 +26,7 @@ class VerifierSource:
     Attributes:
         name: How it is shown; never a path of this machine.
         signature: What each parameter is bound to.
-        sha256: Digest of the file that defines it, or of the built-in's name and version.
+        sha256: Digest of the file that defines it; of the built-in's name and version; of the name where there is none.
         line: The line of that file at which it begins; 0 when unknown.
         built_in: Whether it is one of ours.
     """
@@ -63,8 +64,6 @@ def built_in(spec: str, corpus: Corpus) -> tuple[VerifierSource, Callable[[Any],
     Raises:
         BindingError: There is none of that name.
     """
-    from counterproof.core.hashing import digest
-
     reward: Reward = built_in_reward(spec)
     signature = (
         f"{reward.name}(trajectory, corpus): {reward.title}; reads {', '.join(sorted(reward.reads)) or 'nothing'}"
@@ -93,7 +92,8 @@ def build(recipe: Recipe) -> tuple[VerifierSource, Callable[[Any], Outcome]]:
     loaded = load_function(spec)
     bound = bind(loaded.function, trajectory_offers(render, recipe.corpus))
     name = spec.rpartition("/")[2]
-    return VerifierSource(name, bound.signature, loaded.source_sha256, loaded.source_line), bound.call
+    sha256 = loaded.source_sha256 or digest({"without source": name})
+    return VerifierSource(name, bound.signature, sha256, loaded.source_line), bound.call
 
 
 def _entry_point(name: str) -> str:
@@ -102,6 +102,8 @@ def _entry_point(name: str) -> str:
     from counterproof.core.errors import nearest
 
     found = {point.name: point.value for point in entry_points(group="counterproof.rewards")}
+    if name.endswith(".py"):
+        raise BindingError(f"'{name}' names a file and no function in it; give {name}:function")
     if name not in found:
         raise BindingError(
             f"'{name}' is no built-in reward and no installed plug-in; {nearest(name, [*REWARDS, *found])} "
