@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from counterproof.cli.equations import equations
 from counterproof.cli.exit_codes import COULD_NOT_RUN
 from counterproof.cli.panel import panel
 from counterproof.core.errors import CounterproofError
@@ -37,6 +38,7 @@ demo = typer.Typer(
 )
 app.add_typer(rewards, name="rewards")
 app.add_typer(panel, name="panel")
+app.add_typer(equations, name="equations")
 app.add_typer(demo, name="demo")
 
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder to write.")]
@@ -143,6 +145,14 @@ def demo_panel(out: Out = Path("demo-panel"), seed: Seed = 0) -> None:
     from counterproof.cli import panel_commands
 
     panel_commands.demo(out, seed)
+
+
+@demo.command("equations")
+def demo_equations(out: Out = Path("demo-equations"), seed: Seed = 0) -> None:
+    """Simulate six laws, test them on twelve permitted views, and let whoever likes choose the view."""
+    from counterproof.cli import equations_commands
+
+    equations_commands.demo(out, seed)
 
 
 @app.command()

@@ -32,6 +32,8 @@ class Kind(enum.Enum):
 
 
 _KINDS = {
+    "EQ110": Kind.REPAIR,
+    "EQ141": Kind.CONTROL,
     "PN110": Kind.REPAIR,
     "PN141": Kind.CONTROL,
     "RW110": Kind.REPAIR,

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from counterproof.core.episodes import Done, Episode, Event, Request, Verify
+from counterproof.core.episodes import Ask, Done, Episode, Event, Request, Verify
 from counterproof.core.errors import CorruptLedgerError, PlanError
 from counterproof.core.outcomes import Outcome, pack, unpack
 from counterproof.core.seeds import ItemSeed
@@ -67,7 +67,7 @@ class _Live:
 
     key: str
     state: Any
-    request: Verify
+    request: Verify | Ask
     seq: int
 
 
@@ -77,10 +77,11 @@ class Means:
 
     Attributes:
         seed: The run's seed.
-        engine: Performs `Verify` requests.
+        engine: Performs `Verify` requests, and `Ask` requests where `answers` says so.
         writer: The open stage of the ledger.
         batch_calls: The most calls a batch; slow verifiers get fewer, so that a batch takes `BATCH_SECONDS`.
         progress: Told how it gets on.
+        answers: Whether the engine's verifiers include those whom `Ask` requests name.
     """
 
     seed: int
@@ -88,6 +89,7 @@ class Means:
     writer: StageWriter
     batch_calls: int = BATCH_CALLS
     progress: Progress | None = None
+    answers: bool = False
 
 
 class _Drive(Generic[Item, Context]):
@@ -115,7 +117,7 @@ class _Drive(Generic[Item, Context]):
         lives = self._batch()
         if lives:
             self.flying[ticket] = lives
-            jobs = [(live.request.verifier, call.record) for live in lives for call in live.request.calls]
+            jobs = [(_answerer(live.request), call.record) for live in lives for call in live.request.calls]
             self.means.engine.submit(ticket, jobs)
         return bool(lives)
 
@@ -171,7 +173,7 @@ class _Drive(Generic[Item, Context]):
         if isinstance(answer, Done):
             self.ended.append(Row(key, seq, "done", "", self.episode.encode(answer.result)))
             self.items += 1
-        elif isinstance(answer, Verify):
+        elif isinstance(answer, Verify) or (self.means.answers and isinstance(answer, Ask)):
             self.waiting.append(_Live(key, state, answer, seq))
             self.waiting_calls += len(answer.calls)
         else:
@@ -256,6 +258,10 @@ def _young_garbage_only() -> Iterator[Callable[[], object]]:
     finally:
         if was_on:
             gc.enable()
+
+
+def _answerer(request: Verify | Ask) -> str:
+    return request.verifier if isinstance(request, Verify) else request.model
 
 
 def request_digest(request: Request) -> str:

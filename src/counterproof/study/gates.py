@@ -17,12 +17,14 @@ CLEAN = 0.05
 DEFAULT = "asr>0"
 METRICS: Mapping[str, frozenset[str]] = {
     "asr": frozenset({"RW101", "RW102", "RW103", "RW104"}),
+    "flippable": frozenset({"EQ101"}),
     "loss": frozenset({"PN110", "PN150"}),
     "neff": frozenset({"PN102"}),
     "phi": frozenset({"PN101"}),
+    "wrong": frozenset({"EQ102", "EQ130", "EQ150"}),
 }
 """Codes of the findings whose estimate is each metric."""
-WITHOUT_FINDING = {"rewards": "asr", "panel": "loss"}
+WITHOUT_FINDING = {"rewards": "asr", "panel": "loss", "equations": "wrong"}
 """By room, the metric without which nothing was concluded."""
 _PATTERN = re.compile(
     r"\s*(?P<metric>[a-z_]+)(\[(?P<subject>[^\]]+)\])?(\.(?P<part>[a-z]+))?\s*(?P<op>>=|<=|>|<)\s*(?P<bound>[-+.\deE]+)\s*"
@@ -121,5 +123,5 @@ def _exit_code(analysis: Analysis, results: Sequence[GateResult], stateful_allow
     if any(result.tripped for result in results):
         return 1
     blocking = any(warning.blocking for finding in analysis.findings for warning in finding.warnings)
-    wide = any(one.interval is not None and one.interval.upper > CLEAN for one in rated if one.proven)  # rewards only
+    wide = any(one.interval is not None and one.interval.upper > CLEAN for one in rated if one.proven)
     return 2 if blocking or wide else 0

@@ -10,6 +10,11 @@ from counterproof.core.errors import PlanError, nearest
 from counterproof.store import Ledger
 
 FINISHERS: Mapping[str, str] = {
+    "equations/audit": "counterproof.study.equations:finish_audit",
+    "equations/choice": "counterproof.study.equation_choices:finish_choices",
+    "equations/field": "counterproof.study.equation_fields:finish_field",
+    "equations/lab": "counterproof.study.equations:finish_lab",
+    "equations/transfer": "counterproof.study.equations:finish_transfer",
     "panel": "counterproof.study.panel:finish_panel",
     "panel/fixture": "counterproof.study.panel_policies:finish_fixture",
     "panel/replay": "counterproof.study.panel_policies:finish_replay",
