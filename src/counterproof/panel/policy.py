@@ -193,6 +193,17 @@ def replay(policy: PolicyTable, table: VerdictTable) -> Replay:
     Raises:
         InputError: The table lacks a channel of the policy, or has other classes.
     """
+    columns = matched_columns(policy, table)
+    symbols = table.symbols[:, columns].astype(np.int64)
+    return _walk(policy, symbols)
+
+
+def matched_columns(policy: PolicyTable, table: VerdictTable) -> list[int]:
+    """Return the table's column of each channel of a policy.
+
+    Raises:
+        InputError: The table lacks a channel of the policy, or has other classes.
+    """
     names = [channel.name for channel in table.channels]
     missing = [name for name in policy.channels if name not in names]
     if missing:
@@ -200,9 +211,7 @@ def replay(policy: PolicyTable, table: VerdictTable) -> Replay:
         raise InputError(f"the table lacks channels of the policy: {hints}")
     if policy.classes != table.classes:
         raise InputError(f"the policy's classes are {policy.classes}, the table's are {table.classes}")
-    columns = [names.index(name) for name in policy.channels]
-    symbols = table.symbols[:, columns].astype(np.int64)
-    return _walk(policy, symbols)
+    return [names.index(name) for name in policy.channels]
 
 
 def _walk(policy: PolicyTable, symbols: NDArray[np.int64]) -> Replay:

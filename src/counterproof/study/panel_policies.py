@@ -17,7 +17,7 @@ from counterproof.core.plan import Digest, Plan
 from counterproof.panel.analyse import analyse_replay
 from counterproof.panel.fixture_table import FixtureRow, fixture_rows
 from counterproof.panel.loss import parse_loss
-from counterproof.panel.policy import PolicyTable
+from counterproof.panel.policy import PolicyTable, matched_columns
 from counterproof.panel.table import Gold, Split
 from counterproof.store import DONE, Ledger, Row
 from counterproof.study.panel import PanelConfig, conclude_run, freeze_table, frozen_table, read_panel
@@ -40,6 +40,7 @@ def replay_policy(config: PanelConfig, policy_file: Path) -> Analysis:
     policy = PolicyTable.from_json(policy_file.read_text(encoding="utf-8"))
     file = read_panel(config, policy.classes)
     table = file.table
+    matched_columns(policy, table)
     gold = file.gold if file.gold is not None else Gold(np.full(len(table), -1, dtype=np.int8))
     everything = np.arange(len(table))
     split = Split(np.zeros(0, dtype=np.intp), everything, "none")

@@ -88,7 +88,7 @@ def read_verdicts(
         raise InputError(f"orders {orders!r} is unknown; {nearest(orders, ORDERS)}")
     hasher = hashlib.sha256()
     rows = read_table(existing(Path(path), "verdict file"), hasher.update)
-    chosen, rows = _columns(rows, columns)
+    chosen, rows = _columns(path.name, rows, columns)
     gathering = Gathering(path.name)
     rules = Rules(
         failure_table(failures),
@@ -130,7 +130,7 @@ def lacks_of(table: VerdictTable, gold: Gold | None, *, clustered: bool, priced:
 
 
 def _columns(
-    rows: Iterator[Row | Problem], columns: ColumnMap | Mapping[str, str | Sequence[str]] | None
+    file: str, rows: Iterator[Row | Problem], columns: ColumnMap | Mapping[str, str | Sequence[str]] | None
 ) -> tuple[ColumnMap, Iterator[Row | Problem]]:
     """Return the columns, guessed from the first rows where they are not given, and all rows."""
     if isinstance(columns, ColumnMap):
@@ -139,7 +139,7 @@ def _columns(
     names = dict.fromkeys(name for row in first if isinstance(row, Row) for name in row.values)
     if not names:
         problems = [row for row in first if isinstance(row, Problem)]
-        raise InputError("the file holds no row that can be read", problems[:20], len(problems))
+        raise InputError(f"{file} holds no row that can be read", problems[:20], len(problems))
     return guess_columns(list(names), columns), chain(first, rows)
 
 
