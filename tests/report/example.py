@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from counterproof.core.analysis import Analysis, Chart, ChartKind, GateResult, Lack, Pair, PairField, Table
+from counterproof.core.analysis import Analysis, Cell, Chart, ChartKind, GateResult, Lack, Pair, PairField, Table
 from counterproof.core.findings import Finding, HealthWarning, Interval, Verdict
 from counterproof.core.outcomes import NotApplicable
 
@@ -184,7 +184,7 @@ LATTICE = (
 
 
 def more_charts() -> tuple[Chart, ...]:
-    """The two kinds that the audit itself does not use."""
+    """The kinds that the audit itself does not use."""
     payers = (("support f1", 0.25, "payback"), ("cited not retrieved", 0.0786, "penalty"), ("cost", 0.02, "penalty"))
     return (
         Chart(
@@ -209,7 +209,24 @@ def more_charts() -> tuple[Chart, ...]:
             "share of trajectories",
             (("no gain", 0.0),),
         ),
+        Chart(
+            "policy",
+            "Whom to ask",
+            "One judge suffices where it says no.",
+            ChartKind.TREE,
+            (
+                {"x": 0, "y": -0.5, "label": "ask judge a", "kind": "ask"},
+                {**tree_branch(0, -0.5, "no"), "x": 1, "y": 0.0, "label": "accept no (0.91)", "kind": "accept"},
+                {**tree_branch(0, -0.5, "yes"), "x": 1, "y": -1.0, "label": "abstain (0.55)", "kind": "abstain"},
+            ),
+            "calls made",
+            "",
+        ),
     )
+
+
+def tree_branch(x: float, y: float, edge: str) -> dict[str, Cell]:
+    return {"x_from": x, "y_from": y, "edge": edge}
 
 
 def pair(key: str, question: str, wrong: str) -> Pair:

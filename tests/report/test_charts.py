@@ -5,6 +5,9 @@ from dataclasses import replace
 import pytest
 
 from counterproof.core.analysis import Cell, ChartKind
+from counterproof.panel.rules import VoteRule, majority_policy
+from counterproof.panel.table import Channel
+from counterproof.panel.tree import tree_rows
 from counterproof.report.charts import bundle, data_table, numeric_columns, svg, vega_lite
 from tests.report.example import charts, more_charts
 
@@ -69,3 +72,20 @@ def test_shares_are_tabled_in_percent_and_missing_ones_as_a_dash() -> None:
 def test_the_script_library_holds_no_end_of_script() -> None:
     assert "</script" not in bundle().lower()
     assert "vegaEmbed" in bundle()
+
+
+def test_a_tree_shows_its_nodes_and_the_answers_on_its_branches() -> None:
+    drawn = svg(ALL["policy"])
+    for words in ("ask judge a", "accept no (0.91)", "abstain (0.55)", ">no<", ">yes<", "calls made"):
+        assert words in drawn
+    headings, rows = data_table(ALL["policy"])
+    assert headings[:3] == ("label", "kind", "edge")
+    assert rows[0][:3] == ("ask judge a", "ask", "\u2013")
+
+
+def test_a_tree_of_sixty_nodes_and_hostile_channel_names_is_drawn_inert() -> None:
+    channels = tuple(Channel(f"</noscript><script>{j}</script>") for j in range(5))
+    rows = tree_rows(majority_policy(channels, ("no", "yes"), VoteRule((0, 1, 2, 3, 4))))
+    drawn = svg(replace(ALL["policy"], rows=rows))
+    assert "<script" not in drawn
+    assert "</noscript" not in drawn

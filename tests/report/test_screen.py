@@ -121,3 +121,10 @@ def test_the_worst_attack_stands_first_and_long_subjects_break_behind_a_slash() 
     assert "50.0 %" in lines[first]
     assert lines[first].split()[0].endswith("/")
     assert max(map(cell_len, lines)) <= 80
+
+
+def test_a_panel_gives_advice_and_a_reward_is_repaired() -> None:
+    assert "repair" in written(rewards_audit(), width=100)
+    text = written(replace(rewards_audit(), room="panel"), width=100)
+    assert "advice" in text
+    assert "\nrepair" not in text
