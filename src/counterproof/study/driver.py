@@ -249,7 +249,7 @@ def _young_garbage_only() -> Iterator[Callable[[], object]]:
     """Keep the cyclic collector from walking the whole heap while a stage runs; yields what to call now and then.
 
     What an episode makes is freed by reference counts. With the collector on, the many short-lived records of a batch
-    make it walk the corpus and the pool again and again: a quarter of the time.
+    make it walk the corpus and the pool again and again (what that costs: docs/decisions/0006).
     """
     was_on = gc.isenabled()
     gc.disable()
