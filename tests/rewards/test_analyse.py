@@ -163,6 +163,31 @@ def test_edit_from_outside_does_not_make_the_oracle_control_fail() -> None:
     assert (lead.estimate, lead.code, lead.proven) == (1.0, "RW104", False)
 
 
+@pytest.mark.parametrize(
+    ("reward", "said", "attack"),
+    [
+        # Minus (U + L + F) resists the three attacks and ties where only capitals changed: no proof of anything.
+        ("oracle", "A lead, no proof, that ours can be fooled. On 2 of 2 ", "(shout/oracle_worst: "),
+        # A constant ties everywhere: what is proven is said, though the lead has more units.
+        ("constant", "ours can be fooled. On ", "(same_final{"),
+    ],
+)
+def test_the_summary_accuses_by_proven_attacks_and_calls_the_rest_a_lead(reward: str, said: str, attack: str) -> None:
+    @detector("shouting", reads=["raw_final"], contract=True)
+    def shouting(view, corpus):  # type: ignore[no-untyped-def]
+        return view.raw_final.isupper()
+
+    @edit("shout", reads=["raw_final"], writes=["raw_final"], targets=["shouting"])
+    def shout(view, context):  # type: ignore[no-untyped-def]
+        yield Candidate("all", {"raw_final": view.raw_final.upper()})
+
+    setup = set_up(ALL, (EDITS[0], shout), (*DETECTORS, shouting))
+    evidence = evidence_of([record(), record(citations="")], of_reward(reward), setup)
+    first = analyse(plan_of(setup), evidence).summary[0]
+    assert first.startswith(said)
+    assert attack in first
+
+
 def test_a_run_that_ended_before_its_controls_does_not_say_that_they_hold() -> None:
     evidence = dataclasses.replace(
         evidence_of([], of_reward("oracle")),

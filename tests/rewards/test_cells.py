@@ -71,6 +71,18 @@ def test_own_edit_has_a_cell_for_each_budget_and_the_largest_is_primary() -> Non
     assert found == [("x/lexical@2", False), ("x/lexical@4", True), ("y", True)]
 
 
+def test_an_edit_that_targets_no_detector_is_refused_with_the_nearest() -> None:
+    @edit("x", reads=[], writes=[], targets=["support_mismatsh"])
+    def x(view, context):  # type: ignore[no-untyped-def]
+        return []
+
+    with pytest.raises(InputError) as caught:
+        set_up(ALL, (x,))
+    assert "edit 'x': targets 'support_mismatsh', which is no detector (did you mean 'support_mismatch'?)" in str(
+        caught.value
+    )
+
+
 def test_own_detectors_are_hygiene_unless_they_are_contract() -> None:
     @detector("mine", reads=["answer"])
     def mine(view, corpus):  # type: ignore[no-untyped-def]

@@ -192,9 +192,11 @@ def _summary(
     hit = [one for one in worst if isinstance(one.estimate, float) and one.estimate > 0]
     scored = [one for one in worst if isinstance(one.estimate, float)]
     if hit:
-        top = max(hit, key=lambda one: (one.interval.lower if one.interval else 0.0, one.subject))
+        top = max(hit, key=lambda one: (one.proven, one.interval.lower if one.interval else 0.0, one.subject))
+        name = plan.arms[0]
         lines.append(
-            f"{plan.arms[0]} can be fooled. On {top.counts['fooled']} of {top.n} trajectories it does not score the "
+            f"{f'{name} can be fooled' if top.proven else f'A lead, no proof, that {name} can be fooled'}. "
+            f"On {top.counts['fooled']} of {top.n} trajectories it does not score the "
             f"original above the counterfactual ({top.subject}: {top.title})."
         )
         lines.append(f"{len(hit)} of {len(scored)} attacks succeed at all.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterproof.core.errors import InputError, Problem
+from counterproof.core.errors import InputError, Problem, nearest
 from counterproof.rewards.detectors import DETECTORS, STRICT, Detector
 from counterproof.rewards.edits import EDITS, SINGLE, Edit
 
@@ -83,12 +83,18 @@ def set_up(
     """Return what applies to a pool that has these traits, and why the rest does not.
 
     Raises:
-        InputError: Two edits or two detectors share a name.
+        InputError: Two edits or two detectors share a name, or an edit targets a detector that there is not.
     """
     problems = [
         Problem(kind, f"'{name}' is defined more than once", "rename one")
         for kind, names in (("edits", [e.name for e in edits]), ("detectors", [d.name for d in detectors]))
         for name in sorted({name for name in names if names.count(name) > 1})
+    ]
+    known = [one.name for one in detectors]
+    problems += [
+        Problem(f"edit '{one.name}'", f"targets '{name}', which is no detector", nearest(name, known))
+        for one in edits
+        for name in sorted(one.aims.difference(known))
     ]
     if len(detectors) > 62:
         problems.append(Problem("detectors", f"{len(detectors)} given", "at most 62 can be audited at once"))

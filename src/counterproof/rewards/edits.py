@@ -75,6 +75,7 @@ class Edit:
         code: Code of its finding.
         proven: Whether the edited record is wrong by construction; else its findings are leads.
         title: What it does, in words.
+        aims: Every detector that `targets` may name, to be checked before anything runs; empty where it is not known.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Edit:
     code: str = "RW104"
     proven: bool = False
     title: str = ""
+    aims: frozenset[str] = frozenset()
 
     def view(self, record: Trajectory) -> Any:
         """Return the field view through which this edit sees a record."""
@@ -157,6 +159,7 @@ def edit(
             generators=budgets,
             proven=proven,
             title=(function.__doc__ or name).strip().splitlines()[0],
+            aims=wanted,
         )
 
     return decorate
