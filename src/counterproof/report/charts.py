@@ -342,7 +342,7 @@ def _tree(chart: Chart, rows: list[dict[str, Cell]]) -> Any:
     axis = alt.Axis(title=one_line(chart.x_title), tickMinStep=1, format="d")
     x = alt.X("x:Q", axis=axis, scale=alt.Scale(domain=[-0.1, deepest + 0.9], nice=False))
     bare = alt.Axis(labels=False, ticks=False, domain=False, title=None)
-    y = alt.Y("y:Q", axis=bare, scale=alt.Scale(padding=24))
+    y = alt.Y("y:Q", axis=bare, scale=alt.Scale(padding=24, zero=False, nice=False))
     colour = alt.Color("kind:N", scale=alt.Scale(domain=kinds, range=list(PALETTE[: len(kinds)])), title=None)
     shape = alt.Shape("kind:N", scale=_shapes(kinds), title=None)
     lines = alt.Chart(_values(branches)).mark_rule(color=_INK, opacity=0.4)

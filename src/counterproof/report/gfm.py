@@ -14,6 +14,7 @@ from counterproof.report.wording import (
     Kind,
     of_kind,
     presentable,
+    remedy_word,
     standing,
     verdict_sentence,
     verdict_word,
@@ -41,7 +42,7 @@ def markdown(analysis: Analysis) -> str:
     sections = (
         ("Gates", _gates(shown)),
         ("Findings", _findings(of_kind(shown.findings, Kind.MEASUREMENT))),
-        ("Repair", _findings(of_kind(shown.findings, Kind.REPAIR))),
+        (remedy_word(shown).capitalize(), _findings(of_kind(shown.findings, Kind.REPAIR))),
         ("Controls", _findings(of_kind(shown.findings, Kind.CONTROL))),
         ("Warnings", _warnings(shown)),
         ("Tables", [_titled(table.title, table.note, _table_of(table)) for table in shown.tables]),

@@ -48,7 +48,7 @@ def html(analysis: Analysis, *, code_pages: Mapping[str, str] | None = None) -> 
         groups=[
             (title, name, wording.of_kind(shown.findings, kind))
             for title, name, kind in (
-                ("Repair", "repair", wording.Kind.REPAIR),
+                (wording.remedy_word(shown).capitalize(), "repair", wording.Kind.REPAIR),
                 ("Findings", "findings", wording.Kind.MEASUREMENT),
                 ("Controls", "controls", wording.Kind.CONTROL),
             )

@@ -16,6 +16,7 @@ from counterproof.report.wording import (
     Kind,
     of_kind,
     presentable,
+    remedy_word,
     verdict_sentence,
     verdict_word,
     warnings_of,
@@ -146,10 +147,7 @@ def _remarks(shown: Analysis, report: str, width: int) -> RenderableType:
 
     add("controls", _controls(shown))
     if shown.controls_hold:
-        add(
-            "advice" if shown.room == "panel" else "repair",
-            *(finding.title for finding in of_kind(shown.findings, Kind.REPAIR)),
-        )
+        add(remedy_word(shown), *(finding.title for finding in of_kind(shown.findings, Kind.REPAIR)))
     gates = sorted(shown.gates, key=lambda gate: not gate.tripped)
     add("gates", *(f"{gate.expression}: {_tripped(gate.tripped)}, {gate.reason}" for gate in gates))
     reasons = _not_applicable(shown) if shown.controls_hold else ()

@@ -62,6 +62,11 @@ def of_kind(findings: Iterable[Finding], kind: Kind) -> tuple[Finding, ...]:
     return tuple(finding for finding in findings if kind_of(finding) is kind)
 
 
+def remedy_word(analysis: Analysis) -> str:
+    """Return what the findings of kind `REPAIR` are called: a panel is given advice, a verifier is repaired."""
+    return "advice" if analysis.room == "panel" else "repair"
+
+
 def verdict_word(analysis: Analysis) -> str:
     """Return the exit code's meaning in one or two words."""
     return _MEANING.get(analysis.exit_code, ("unknown", ""))[0]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from counterproof.study.driver import Driven, Means, drive
 from counterproof.study.gates import check_gates, parse_gate
 from counterproof.study.panel import PanelConfig, audit_panel
-from counterproof.study.panel_live import run_live, score_live
+from counterproof.study.panel_live import LiveSettings, run_live, score_live
 from counterproof.study.publish import load, publish, replay, verify
 from counterproof.study.rewards import AuditConfig, audit, finish
 
 __all__ = [
     "AuditConfig",
     "Driven",
+    "LiveSettings",
     "Means",
     "PanelConfig",
     "audit",
