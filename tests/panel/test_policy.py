@@ -41,7 +41,8 @@ def drawn_table(seed: int, k: int, classes: int, n: int = 60) -> VerdictTable:
 
 def walked(policy: PolicyTable, symbols: list[int]) -> tuple[int, bool, float, list[int], State | None]:
     """The slow, obvious walk of one item: label, accepted, confidence, channels asked, and the leaf if reached."""
-    state, asked = [NOT_QUERIED] * len(symbols), []
+    state = [NOT_QUERIED] * len(symbols)
+    asked: list[int] = []
     while (action := policy.actions[tuple(state)]).move is Move.QUERY:
         if symbols[action.channel] == NOT_QUERIED:
             return -1, False, 0.0, asked, None

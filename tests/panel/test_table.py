@@ -21,7 +21,7 @@ def test_all_problems_of_a_table_are_named_at_once() -> None:
             clusters=("a",),
             channels=(Channel("j", -1.0), Channel("j")),
             classes=("only",),
-            symbols=np.zeros((2, 2), dtype=np.int64),  # type: ignore[arg-type]  # the wrong type is the point
+            symbols=np.zeros((2, 2), dtype=np.int64),
             kinds=np.full((2, 3), -1, dtype=np.int8),
         )
     assert [problem.where for problem in caught.value.problems] == [

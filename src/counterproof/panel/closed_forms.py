@@ -102,6 +102,17 @@ def adversarial_gain(a: float, aligned: float = ALIGNED, rho: float = 0.35) -> f
     return (1 - a) * symmetric_gain(rho) - a * aligned * rho * (5 / 3 - 1)
 
 
+def accuracy_of_accepted(right: float, coverage: float) -> float:
+    """Return right/coverage, the selective accuracy.
+
+    Raises:
+        InputError: Nothing is accepted.
+    """
+    if not coverage:
+        raise InputError("nothing is accepted, so the accepted have no accuracy")
+    return right / coverage
+
+
 @dataclass(frozen=True, slots=True)
 class Acceptance:
     """What a threshold on agreement accepts.
@@ -121,9 +132,7 @@ class Acceptance:
         Raises:
             InputError: Nothing is accepted.
         """
-        if not self.coverage:
-            raise InputError("nothing is accepted, so the accepted have no accuracy")
-        return self.right / self.coverage
+        return accuracy_of_accepted(self.right, self.coverage)
 
 
 def majority_acceptance(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterproof.core.errors import InputError
+from counterproof.panel.closed_forms import accuracy_of_accepted
 from counterproof.panel.majority import SLACK, THRESHOLD
 
 
@@ -60,9 +61,7 @@ class RuleFigures:
         Raises:
             InputError: Nothing is accepted.
         """
-        if not self.coverage:
-            raise InputError("nothing is accepted, so the accepted have no accuracy")
-        return self.right / self.coverage
+        return accuracy_of_accepted(self.right, self.coverage)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
