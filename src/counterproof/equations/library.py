@@ -42,7 +42,11 @@ class Term:
         """Return g(u), of the shape of u."""
         if self.function is not None:
             return np.asarray(self.function(u), dtype=np.float64)
-        result: NDArray[np.float64] = np.prod([u] * self.power, axis=0) if self.power else np.ones_like(u)
+        if not self.power:
+            return np.ones_like(u)
+        result = u
+        for _ in range(self.power - 1):
+            result = result * u
         return result
 
 
