@@ -11,8 +11,9 @@ DEMO ?= build/demo
 BIN := .venv/bin
 STAMP := .venv/.installed
 TEST_LOG := build/pytest.log
+BENCHMARKS := audit lattice bootstrap pairs memory startup help isolation ledger
 
-.PHONY: help setup demo results check format static test constraints clean
+.PHONY: help setup demo results bench check format static test constraints clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -32,6 +33,11 @@ demo: $(STAMP) ## audit a reward on a small synthetic pool and write the report 
 
 results: $(STAMP) ## write docs/results from the real data sets beside the checkout (some minutes, no network)
 	$(BIN)/python -m studies.rewards_results
+	$(BIN)/python -m studies.panel_results
+	$(BIN)/python -m studies.equations_results
+
+bench: $(STAMP) ## run every benchmark that needs nothing but this environment (about 15 minutes on two quiet cores)
+	@for one in $(BENCHMARKS); do echo "== $$one"; $(BIN)/python benchmarks/$$one.py; done
 
 check: static test ## run every check; the tests' summary comes last
 	@grep -E ' passed.* in [0-9.]+s' $(TEST_LOG) | tail -n 1
