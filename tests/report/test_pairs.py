@@ -29,6 +29,16 @@ def test_texts_with_little_in_common_are_marked_as_a_whole() -> None:
     assert len(after) == 1
 
 
+def test_of_a_long_text_only_the_deleted_lines_are_marked() -> None:
+    thoughts = [f"I still need to find out more about number {i} of it, and go on." for i in range(200)]
+    searches = [f"search: number {i}" for i in range(200)]
+    whole = "\n".join(line for pair in zip(thoughts, searches, strict=True) for line in pair)
+    before, after = word_difference(PairField("steps", whole, "\n".join(thoughts) + "\n"))
+    assert "search: number 7" in text_of(before, "changed")
+    assert "I still need" not in text_of(before, "changed")
+    assert text_of(after, "changed") == ""
+
+
 def test_a_deleted_field_has_an_empty_side() -> None:
     before, after = word_difference(PairField("steps", "search: a\n" * 2000, ""))
     assert after == ()

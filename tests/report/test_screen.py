@@ -55,6 +55,13 @@ class Terminal(io.StringIO):
         return True
 
 
+def test_what_the_parameters_are_bound_to_is_told_apart() -> None:
+    bound = "pays(answer, golds)\n  answer <- the answer [visible]\n  golds  <- gold_answers: list [verifier-only]"
+    text = written(replace(rewards_audit(), signature=bound), width=100)
+    said = "pays(answer, golds); answer <- the answer [visible]; golds <- gold_answers: list [verifier-only]"
+    assert f"bound as {said}" in " ".join(text.split())
+
+
 def test_a_terminal_gets_colour_unless_it_is_declined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     for declined in (False, True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from counterproof.core.analysis import PairField
@@ -13,11 +14,13 @@ from counterproof.report.numbers import count
 
 Part: TypeAlias = Literal["same", "changed", "elided"]
 
+_Opcode: TypeAlias = tuple[str, int, int, int, int]
+
 _TOKEN = re.compile(r"\s+|[\w-]+|[^\w\s]")
 _CONTEXT = 24  # tokens kept on either side of a difference
 _LONGEST_TOKEN = 120
-_MOST_COMPARED = 1500  # difflib is quadratic; longer changed stretches are marked as a whole
-_LEAST_ALIKE = 0.4  # below, shared words are chance and marking around them reads as confetti
+_MOST_COMPARED = 1500  # difflib is quadratic: longer stretches are compared line by line, or marked as a whole
+_LEAST_ALIKE = 0.4  # below, shared words are chance and marking around them reads as confetti: whole lines are not
 _MOST_SHOWN = 400
 
 
@@ -56,7 +59,7 @@ def _tokens(text: str) -> list[str]:
     return _TOKEN.findall(visible(text))
 
 
-def _opcodes(before: list[str], after: list[str]) -> list[tuple[str, int, int, int, int]]:
+def _opcodes(before: list[str], after: list[str]) -> list[_Opcode]:
     start = 0
     while start < min(len(before), len(after)) and before[start] == after[start]:
         start += 1
@@ -64,16 +67,38 @@ def _opcodes(before: list[str], after: list[str]) -> list[tuple[str, int, int, i
     while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
         end += 1
     b, a = before[start : len(before) - end], after[start : len(after) - end]
-    codes: list[tuple[str, int, int, int, int]] = [("replace", 0, len(b), 0, len(a))]
     matcher = difflib.SequenceMatcher(None, b, a, autojunk=False)
     if len(a) + len(b) <= _MOST_COMPARED and matcher.ratio() >= _LEAST_ALIKE:
-        codes = [*matcher.get_opcodes()]
+        codes: list[_Opcode] = [*matcher.get_opcodes()]
+    else:
+        codes = _by_lines(b, a)
     codes = [(tag, i1 + start, i2 + start, j1 + start, j2 + start) for tag, i1, i2, j1, j2 in codes]
     if start:
         codes.insert(0, ("equal", 0, start, 0, start))
     if end:
         codes.append(("equal", len(before) - end, len(before), len(after) - end, len(after)))
     return codes
+
+
+def _by_lines(before: list[str], after: list[str]) -> list[_Opcode]:
+    """Return the difference of two stretches in whole lines; one replacement where there are too many of them."""
+    b, a = _lines(before), _lines(after)
+    if len(b) + len(a) > _MOST_COMPARED:
+        return [("replace", 0, len(before), 0, len(after))]
+    at_b = [0, *accumulate(map(len, b))]
+    at_a = [0, *accumulate(map(len, a))]
+    matcher = difflib.SequenceMatcher(None, b, a, autojunk=False)
+    return [(tag, at_b[i1], at_b[i2], at_a[j1], at_a[j2]) for tag, i1, i2, j1, j2 in matcher.get_opcodes()]
+
+
+def _lines(tokens: list[str]) -> list[tuple[str, ...]]:
+    lines: list[tuple[str, ...]] = []
+    start = 0
+    for place, token in enumerate(tokens, 1):
+        if "\n" in token or place == len(tokens):
+            lines.append(tuple(tokens[start:place]))
+            start = place
+    return lines
 
 
 def _shortened(tokens: list[str], *, first: bool, last: bool) -> list[Segment]:

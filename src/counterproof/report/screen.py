@@ -68,7 +68,8 @@ def _write(screen: Console, shown: Analysis, report: str) -> None:
     verdict = Text(f"{verdict_word(shown).upper()}  ", style=f"bold {color}")
     screen.print(verdict.append(verdict_sentence(shown), style="default"))
     if shown.signature:
-        screen.print(Text(f"bound as {one_line(shown.signature, 2 * screen.width)}", style="dim"))
+        bound = "; ".join(map(str.strip, shown.signature.splitlines()))
+        screen.print(Text(f"bound as {one_line(bound, 3 * screen.width - len('bound as '))}", style="dim"))
     screen.print()
     for sentence in shown.summary[:_SENTENCES]:
         screen.print(Text(one_line(sentence, 3 * screen.width)))
