@@ -3,8 +3,9 @@
     .venv-rivals/bin/python benchmarks/rivals/aggregate.py jobs.npz answers.npz
 
 A job i is `i/symbols` (N, K), class codes with all others (failed, never asked) below 0, and `i/prior` (C), the class
-shares of calibration, which LabelModel is given. An answer is `i/crowdkit` and `i/snorkel`, probabilities (N, C). Items
-without any verdict, which crowd-kit drops, keep the prior. LabelModel needs three channels; below that it has no answer.
+shares of calibration, which LabelModel is given. An answer is `i/crowdkit` and `i/snorkel`, probabilities (N, C), and
+`i/steps`, those that crowd-kit took. Items without any verdict, which it drops, keep the prior. LabelModel needs three
+channels; below that it has no answer.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 EPOCHS = 200
+ITERATIONS = 50
 
 
 def crowdkit(symbols: Any, prior: Any) -> Any:
@@ -23,10 +25,11 @@ def crowdkit(symbols: Any, prior: Any) -> Any:
 
     task, worker = np.nonzero(symbols >= 0)
     table = pd.DataFrame({"task": task, "worker": worker, "label": symbols[task, worker]})
-    found = DawidSkene(n_iter=100, tol=1e-5).fit(table).probas_
+    model = DawidSkene(n_iter=ITERATIONS, tol=0).fit(table)
+    found = model.probas_
     answer = np.tile(prior, (len(symbols), 1))
     answer[found.index.to_numpy()] = found.reindex(columns=range(len(prior)), fill_value=0.0).to_numpy()
-    return answer
+    return answer, len(model.loss_history_)
 
 
 def snorkel(symbols: Any, prior: Any) -> Any:
@@ -44,7 +47,7 @@ def main() -> None:
     answers = {}
     for i in range(len([name for name in jobs.files if name.endswith("/symbols")])):
         symbols, prior = jobs[f"{i}/symbols"].astype(int), jobs[f"{i}/prior"]
-        answers[f"{i}/crowdkit"] = crowdkit(symbols, prior)
+        answers[f"{i}/crowdkit"], answers[f"{i}/steps"] = crowdkit(symbols, prior)
         if symbols.shape[1] > 2:
             answers[f"{i}/snorkel"] = snorkel(symbols, prior)
     np.savez(sys.argv[2], **answers)
