@@ -1,0 +1,1 @@
+"""What the fixture and real verdict tables show of the `panel` audit; `make results` writes `docs/results/panel.md`."""
