@@ -11,6 +11,7 @@ from counterproof.report.numbers import count, percent
 from counterproof.stats import RatioEstimate
 from studies.panel_results import shifts
 from studies.panel_results.contests import CALLS, FOCUS, Compared, Recommended
+from studies.panel_results.crowds import Crowd
 from studies.panel_results.points import CHOW, FAMILIES, OURS
 from studies.panel_results.results import BREADTH_K, Results, TableResult
 from studies.panel_results.sentiment import REPEATS, SEEDS, Study
@@ -60,7 +61,7 @@ def page(results: Results) -> str:
         "## In short",
         _short(results),
         "## Where ours loses",
-        _losses(results.tables),
+        _losses(results.tables, results.crowds),
         "## The fixture",
         _fixture_text(results.fixture),
         fixture_table(results.fixture),
@@ -150,7 +151,7 @@ def _advice(found: Sequence[Recommended]) -> str:
     return f"The tool recommends {said}."
 
 
-def _losses(tables: Sequence[TableResult]) -> str:
+def _losses(tables: Sequence[TableResult], crowds: Sequence[Crowd]) -> str:
     lines = []
     for one in tables:
         calls = min(FOCUS, one.compared.channels)
@@ -171,12 +172,23 @@ def _losses(tables: Sequence[TableResult]) -> str:
                 f"- {one.source}: at {calls} calls {', '.join(behind)} {'have' if len(behind) > 1 else 'has'} no "
                 "higher balanced accuracy than one call of the best channel: stop at one judge."
             )
+    lines += _crowd_losses(crowds)
     lead = (
         "Differences whose interval excludes 0, among all comparisons of this page and unadjusted for their number. "
         "Policies made for balanced accuracy weigh classes equally, so where one class is rare, accuracy on the surest "
         "items favours whoever names the common one.\n\n"
     )
     return lead + ("\n".join(lines) or "Nowhere.")
+
+
+def _crowd_losses(crowds: Sequence[Crowd]) -> list[str]:
+    lines = []
+    for one in crowds:
+        gaps = {name: gap for name, gap in one.against.items() if isinstance(gap, RatioEstimate)}
+        worse = [f"than {name} by {_magnitude(gap)}" for name, gap in gaps.items() if gap.interval.upper < 0]
+        if worse:
+            lines.append(f"- {one.name}, accuracy of our Dawid-Skene without labels is worse: {'; '.join(worse)}.")
+    return lines
 
 
 def _worse(gap: RatioEstimate, metric: str) -> bool:
@@ -252,9 +264,10 @@ def _table_blocks(one: TableResult) -> list[str]:
 def _crowd_text(results: Results) -> str:
     steps = "crowd-kit stops after 50 steps, ours where the likelihood stands still; " if results.rivals else ""
     return (
-        "Tens to hundreds of workers, few labels an item: no joint table can be filled, so only aggregators that need "
-        f"no labels enter, on all labelled items. Accuracy; {steps}where fewer steps do better, the likelihood of so "
-        "many workers fits noise, and the vote is the safer choice. LabelModel has uniform class shares."
+        "Tens to hundreds of workers, most with few labels an item (Bluebirds: every call made): no joint table can be "
+        "filled, so only aggregators that need no labels enter, on all labelled items. Accuracy; "
+        f"{steps}where fewer steps do better, the likelihood of so many workers fits noise, and the vote is the safer "
+        "choice. LabelModel has uniform class shares."
     )
 
 
