@@ -1,6 +1,6 @@
 """What an audit holds in memory as the log grows: 500 questions of the fact world, samples varied.
 
-    python benchmarks/memory.py [--questions 500] [--samples 2 20 100]
+    python benchmarks/memory.py [--questions 500] [--samples 2 20]
 
 Each audit runs whole (all stages, analysis and reports) in a process of its own, whose peak resident memory is read
 when it ends. Corpus and questions are the same, so what grows is what a trajectory costs. Aim: flat but for 8 bytes a
