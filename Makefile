@@ -36,7 +36,7 @@ results: $(STAMP) ## write docs/results from the real data sets beside the check
 	$(BIN)/python -m studies.panel_results
 	$(BIN)/python -m studies.equations_results
 
-bench: $(STAMP) ## run every benchmark that needs nothing but this environment (about 15 minutes on two quiet cores)
+bench: $(STAMP) ## run every benchmark that needs nothing but this environment
 	@for one in $(BENCHMARKS); do echo "== $$one"; $(BIN)/python benchmarks/$$one.py; done
 
 check: static test ## run every check; the tests' summary comes last
