@@ -1,7 +1,9 @@
 """Fixtures and the Hypothesis profile that all tests share."""
 
+import contextlib
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,12 @@ settings.register_profile(
 # HYPOTHESIS_PROFILE=search looks for new counterexamples instead.
 settings.register_profile("search", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that starts the tests in the background hands on an ignored Ctrl-C, and so would every child below.
+    with contextlib.suppress(ValueError):  # only the main thread may
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
